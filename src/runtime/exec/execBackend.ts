@@ -1,0 +1,88 @@
+import type { Event } from '../../base/event.ts';
+import type { Result } from '../../base/result.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
+
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface StartParams {
+  /** At least one element. `argv[0]` may be a bare name, searched on the env's PATH. */
+  readonly argv: readonly string[];
+  readonly cwd: string;
+  /** The whole environment of the child: nothing is added. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly policy: SandboxPolicy;
+  /** Present: the child gets a pseudoterminal of that size. Absent: pipes. */
+  readonly tty?: TerminalSize;
+  /** Only without a tty: keep standard input open as a pipe; otherwise it is `/dev/null`. */
+  readonly pipeStdin?: boolean;
+}
+
+export type OutputStream = 'stdout' | 'stderr' | 'pty';
+
+/** One entry of a process's event stream. `seq` counts from 1 without holes, over all kinds. */
+export type ExecEvent =
+  | { readonly kind: 'output'; readonly seq: number; readonly stream: OutputStream; readonly chunk: Uint8Array }
+  | ({ readonly kind: 'exited'; readonly seq: number } & ExitStatus)
+  | { readonly kind: 'closed'; readonly seq: number };
+
+export interface ExitStatus {
+  /** 128 + n when the process died of signal n. */
+  readonly exitCode: number;
+  readonly signal?: NodeJS.Signals;
+  /** The sandbox likely stopped something the command tried; see sandbox/denial.ts. */
+  readonly sandboxDenied: boolean;
+}
+
+export interface ReadRequest {
+  /** Return events with a higher `seq`. 0 reads from the start. */
+  readonly afterSeq: number;
+  /** Stop before the chunk that would exceed it, but return at least one. */
+  readonly maxBytes?: number;
+  /** How long to wait for something new, in milliseconds. */
+  readonly waitMs?: number;
+}
+
+export interface ReadResult {
+  readonly chunks: readonly { readonly seq: number; readonly stream: OutputStream; readonly chunk: Uint8Array }[];
+  /** Pass `nextSeq - 1` as the next `afterSeq`. */
+  readonly nextSeq: number;
+  /** Output after `afterSeq` that fell out of the retained window before this read. */
+  readonly gap?: { readonly bytes: number };
+  readonly exit?: ExitStatus;
+  readonly closed: boolean;
+}
+
+export type WriteStatus = 'accepted' | 'stdin-closed' | 'exited';
+
+/** A started process. Its events are pushed to listeners whole and retained in a window of 1 MiB for readers. */
+export interface ExecProcess {
+  readonly sandbox: SandboxType;
+  readonly isTty: boolean;
+  readonly exit: ExitStatus | undefined;
+  /** Resolves with the `closed` event: exited, and its output drained (at most 2 s after the exit). */
+  readonly closed: Promise<void>;
+  /** Every event from the moment of subscription. Subscribe synchronously after start to miss none. */
+  readonly onEvent: Event<ExecEvent>;
+  read(request: ReadRequest): Promise<ReadResult>;
+  write(bytes: Uint8Array): WriteStatus;
+  /** Only with `pipeStdin`. */
+  endInput(): void;
+  resize(size: TerminalSize): void;
+  /** Sends a signal to the command's process group, inside its sandbox if it has one. False when it has exited. */
+  signal(name: NodeJS.Signals): boolean;
+  /** TERM to the whole group, KILL after `graceMs` (default 2,000); resolves when it is closed. */
+  terminate(graceMs?: number): Promise<void>;
+}
+
+export type StartError =
+  | { readonly kind: 'spawn-not-found' | 'spawn-permission-denied' | 'spawn-failed'; readonly message: string; readonly hint: string }
+  | ({ readonly layer: 'sandbox' } & SandboxError);
+
+/** A place that runs commands. */
+export interface ExecBackend {
+  start(params: StartParams): Promise<Result<ExecProcess, StartError>>;
+}

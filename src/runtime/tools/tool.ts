@@ -1,0 +1,34 @@
+import type { z } from 'zod';
+
+/** A question that must be answered with yes before this exact input runs. */
+export interface Confirmation {
+  readonly title: string;
+  /** Reads well as plain text: the command on a line of its own. */
+  readonly message: string;
+}
+
+/** One tool of the runtime: schema, words for the person, and what it does. */
+export interface Tool<Input = unknown> {
+  readonly name: string;
+  readonly inputSchema: z.ZodType<Input>;
+  /** What is shown while it runs; free of side effects. */
+  invocationMessage(input: Input): string;
+  /** Present when this input needs a person's yes under the policy in force now. */
+  confirmation(input: Input): Confirmation | undefined;
+  invoke(input: Input, context: ToolContext): Promise<ToolResult>;
+}
+
+export interface ToolContext {
+  /** Aborted when the caller gives up: what the call started is ended with its whole process group. */
+  readonly signal: AbortSignal;
+  /** Asks the person outside the tool's own card; resolves to false when nobody can be asked. */
+  confirm(confirmation: Confirmation): Promise<boolean>;
+}
+
+/** What goes back to the model. Errors are text for it, too: what was asked, what stopped it, what to do. */
+export interface ToolResult {
+  readonly text: string;
+  readonly isError: boolean;
+  /** The session that the call started or used, when it is still known. */
+  readonly sessionId?: number;
+}
