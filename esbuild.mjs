@@ -1,0 +1,165 @@
+// Builds what runs: dist/extension.js, dist/cli.js, dist/helper/ and dist/node_modules/node-pty;
+// with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
+import * as esbuild from 'esbuild';
+import { execFile } from 'node:child_process';
+import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { dirname, join, relative, sep } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+
+const root = dirname(fileURLToPath(import.meta.url));
+const helperSource = join(root, 'src', 'sandbox', 'linux', 'helper', 'launch.c');
+
+/** Builds everything once; with `watch`, keeps building the bundles and resolves to a function that stops. */
+export async function build({
+  production = false,
+  tests = false,
+  watch = false,
+  outdir = join(root, 'dist'),
+} = {}) {
+  await mkdir(outdir, { recursive: true });
+  const bundles = [
+    { ...bundle({ production, outdir, watch }), entryPoints: [join(root, 'src', 'extension.ts')] },
+    {
+      ...bundle({ production, outdir, watch, shebang: true }),
+      entryPoints: [join(root, 'src', 'cli', 'main.ts')],
+      entryNames: 'cli',
+    },
+  ];
+  if (tests) bundles.push(await testBundle({ outdir, watch }));
+  await Promise.all([copyNodePty(outdir), compileHelper(outdir)]);
+  const contexts = [];
+  for (const options of bundles) {
+    if (!(await exist(options.entryPoints))) continue; // TEMPORARY
+    const context = await esbuild.context(options);
+    if (watch) await context.watch();
+    else await context.rebuild().finally(() => context.dispose());
+    contexts.push(context);
+  }
+  if (!watch) await chmod(join(outdir, 'cli.js'), 0o755).catch(() => {});
+  return () => Promise.all(contexts.map((context) => context.dispose()));
+}
+
+function bundle({ production = false, outdir, watch = false, shebang = false }) {
+  return {
+    bundle: true,
+    format: 'cjs',
+    platform: 'node',
+    target: 'node22',
+    outdir,
+    external: ['vscode', 'node-pty'],
+    minify: production,
+    sourcemap: production ? false : 'linked',
+    legalComments: 'none',
+    logLevel: watch ? 'silent' : 'warning',
+    // CommonJS has no import.meta; the sources, which also run unbundled, may ask where they are.
+    define: { 'import.meta.url': 'cordonModuleUrl' },
+    banner: {
+      js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
+    },
+    plugins: watch ? [problemMatcherOutput] : [],
+  };
+}
+
+/** One bundle per suite: test/vscode/index.ts loads those that lie beside it, inside the extension host. */
+async function testBundle({ outdir, watch }) {
+  const folder = join(root, 'test', 'vscode');
+  const names = (await readdir(folder)).filter((name) => name === 'index.ts' || name.endsWith('.test.ts'));
+  const target = join(outdir, 'test', 'vscode');
+  await rm(target, { recursive: true, force: true }); // a suite that was deleted must not run again
+  return {
+    ...bundle({ outdir: target, watch }),
+    entryPoints: names.map((name) => join(folder, name)),
+    external: ['vscode', 'node-pty', 'mocha'],
+  };
+}
+
+/** node-pty finds its native part beside itself, so it cannot be bundled: this copies what it needs to run. */
+async function copyNodePty(outdir) {
+  const source = join(root, 'node_modules', 'node-pty');
+  const target = join(outdir, 'node_modules', 'node-pty');
+  const prebuild = join('prebuilds', `${process.platform}-${process.arch}`);
+  const isNeeded = (path) =>
+    path === '' ||
+    path === 'package.json' ||
+    path === 'LICENSE' ||
+    path === 'lib' ||
+    (path.startsWith(`lib${sep}`) && !path.endsWith('.test.js') && !path.endsWith('.map')) ||
+    path === 'prebuilds' ||
+    ((path === prebuild || path.startsWith(prebuild + sep)) && !path.endsWith('.pdb'));
+  await rm(target, { recursive: true, force: true });
+  await cp(source, target, { recursive: true, filter: (path) => isNeeded(relative(source, path)) });
+}
+
+/** The Linux launcher's last step is a few kilobytes of C without a library, so that it starts in no time. */
+async function compileHelper(outdir) {
+  if (process.platform !== 'linux') return;
+  const output = join(outdir, 'helper', `launch-linux-${process.arch}`);
+  const [source, built] = await Promise.all([modified(helperSource), modified(output)]);
+  if (source === undefined) {
+    console.warn(`esbuild.mjs: ${relative(root, helperSource)} does not exist, no sandbox helper is built.`);
+    return;
+  }
+  if (built !== undefined && built > source) return;
+  await mkdir(dirname(output), { recursive: true });
+  const temporary = `${output}.${process.pid}`;
+  const compiler = process.env.CC || 'gcc';
+  const args = [
+    ...['-Os', '-static', '-nostdlib', '-ffreestanding', '-fno-stack-protector', '-fno-builtin'],
+    ...['-fno-asynchronous-unwind-tables', '-Wall', '-Wextra', '-Werror'],
+    ...['-Wl,--build-id=none', '-Wl,-z,noexecstack', '-s', '-o', temporary, helperSource],
+  ];
+  try {
+    await promisify(execFile)(compiler, args);
+  } catch (error) {
+    if (error.code === 'ENOENT') {
+      throw new Error(
+        `The sandbox helper needs a C compiler and "${compiler}" is not installed. Type: apt-get install gcc`,
+        { cause: error },
+      );
+    }
+    throw new Error(`The sandbox helper does not compile:\n${error.stderr}`, { cause: error });
+  }
+  // Renamed into place, because a running sandbox may be executing the old one.
+  await rename(temporary, output);
+}
+
+async function modified(path) {
+  return (await stat(path).catch(() => undefined))?.mtimeMs;
+}
+
+/** Prints errors the way VS Code's `$esbuild-watch` problem matcher reads them. */
+const problemMatcherOutput = {
+  name: 'problem-matcher-output',
+  setup(build) {
+    build.onStart(() => console.log('[watch] build started'));
+    build.onEnd((result) => {
+      for (const { text, location } of result.errors) {
+        console.error(`✘ [ERROR] ${text}`);
+        if (location) console.error(`    ${location.file}:${location.line}:${location.column}:`);
+      }
+      console.log('[watch] build finished');
+    });
+  },
+};
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const flags = process.argv.slice(2);
+  const outdir = flags.find((flag) => flag.startsWith('--outdir='))?.slice('--outdir='.length);
+  try {
+    await build({
+      production: flags.includes('--production'),
+      tests: flags.includes('--tests'),
+      watch: flags.includes('--watch'),
+      ...(outdir === undefined ? {} : { outdir }),
+    });
+  } catch (error) {
+    // esbuild has printed its own errors already.
+    if (!error.errors) console.error(error.message);
+    process.exitCode = 1;
+  }
+}
+
+async function exist(paths) {
+  return (await Promise.all(paths.map(modified))).every((one) => one !== undefined);
+}
