@@ -12,7 +12,9 @@ export async function createSampleWorkspace(folder) {
   await mkdir(folder, { recursive: true });
   await cp(join(root, 'test', 'fixtures', 'sample-workspace'), folder, { recursive: true });
   const git = (...args) =>
-    exec('git', ['-c', 'user.name=Cordon', '-c', 'user.email=cordon@example.invalid', ...args], { cwd: folder });
+    exec('git', ['-c', 'user.name=Cordon', '-c', 'user.email=cordon@example.invalid', ...args], {
+      cwd: folder,
+    });
   await git('init', '--quiet', '--initial-branch=main');
   await git('add', '.');
   await git('commit', '--quiet', '--no-verify', '--no-gpg-sign', '-m', 'Sample project');

@@ -1,4 +1,4 @@
-// `npm start`: the editor with Cordon in development and a sample workspace, until Ctrl-C.
+// `npm start`: the editor with this checkout's Cordon and a sample workspace, until Ctrl-C.
 //   node scripts/start.mjs [--workspace FOLDER] [--port N] [--ask-trust]
 import { existsSync } from 'node:fs';
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,7 +9,7 @@ import { build } from '../esbuild.mjs';
 import { root } from './project.mjs';
 import { createSampleWorkspace } from './sampleWorkspace.mjs';
 import { ensureRequirements } from './systemRequirements.mjs';
-import { editorUrl, ensureServer, startServer } from './vscodeServer.mjs';
+import { editorUrl, ensureServer, linkExtension, startServer } from './vscodeServer.mjs';
 
 const { values } = parseArgs({
   options: {
@@ -44,10 +44,11 @@ try {
     join(dataDir, 'data', 'User', 'settings.json'),
     JSON.stringify({ 'workbench.startupEditor': 'readme', 'telemetry.telemetryLevel': 'off' }, undefined, 2),
   );
+  await linkExtension({ dataDir, folder: root });
   server = await startServer({ dataDir, port: Number(values.port), trust: !values['ask-trust'] });
   if (isStopping) await stop(0);
   console.log(`\nThe editor with Cordon is ready. Open this address in a browser:\n`);
-  console.log(`  ${editorUrl(server, { folder: workspace, extensionPaths: [root] })}\n`);
+  console.log(`  ${editorUrl(server, { folder: workspace })}\n`);
   console.log(`Workspace: ${workspace}`);
   console.log('Press F1 and type "Cordon". Ctrl-C ends the editor and removes its temporary files.');
 } catch (error) {

@@ -21,7 +21,11 @@ const chromium = {
 
 /** Only for compiling the VS Code server's native modules: not asked for once the server is there. */
 const serverBuild = [
-  { what: 'Kerberos headers', packages: ['libkrb5-dev'], isPresent: () => existsSync('/usr/include/gssapi.h') },
+  {
+    what: 'Kerberos headers',
+    packages: ['libkrb5-dev'],
+    isPresent: () => existsSync('/usr/include/gssapi.h'),
+  },
   program('pkg-config'),
   program('python3'),
   program('make'),

@@ -127,7 +127,9 @@ function judge(results, { code, problem: reported }) {
         : code !== 0 && failed === 0
           ? `ended with exit code ${code} after its last test`
           : undefined);
-  return problem === undefined ? { passed, failed, pending } : { passed, failed: failed + 1, pending, problem };
+  return problem === undefined
+    ? { passed, failed, pending }
+    : { passed, failed: failed + 1, pending, problem };
 }
 
 async function readResults(path) {

@@ -19,7 +19,7 @@ export interface ServerOptions {
   readonly port?: number;
   /** Default true: every workspace is trusted and nobody is asked. */
   readonly trust?: boolean;
-  /** Default true: extensions named in the address are loaded as development extensions. */
+  /** Default false. True: extensions and tests named in the address are loaded; no notification toasts then. */
   readonly development?: boolean;
   readonly extraArgs?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
@@ -39,5 +39,6 @@ export function serverPaths(): ServerPaths;
 export function hasServer(): boolean;
 export function ensureServer(options?: { readonly log?: (line: string) => void }): Promise<ServerPaths>;
 export function startServer(options: ServerOptions): Promise<Server>;
+export function linkExtension(options: { readonly dataDir: string; readonly folder: string }): Promise<void>;
 export function installExtension(options: { readonly dataDir: string; readonly vsix: string }): Promise<void>;
 export function editorUrl(server: Pick<Server, 'url' | 'port'>, address: EditorAddress): string;

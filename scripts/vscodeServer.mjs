@@ -2,7 +2,7 @@
 // outside the checkout, started with one data folder per run.
 import { spawn } from 'node:child_process';
 import { createWriteStream, existsSync } from 'node:fs';
-import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -61,7 +61,7 @@ export async function startServer({
   dataDir,
   port = 0,
   trust = true,
-  development = true,
+  development = false,
   extraArgs = [],
   env = {},
   timeoutMs = 60_000,
@@ -104,7 +104,8 @@ export async function startServer({
   };
   const listening = new Promise((resolve, reject) => {
     const timer = setTimeout(
-      () => reject(new Error(`The VS Code server did not listen within ${timeoutMs} ms.\n${tail.join('\n')}`)),
+      () =>
+        reject(new Error(`The VS Code server did not listen within ${timeoutMs} ms.\n${tail.join('\n')}`)),
       timeoutMs,
     );
     const onLine = (line) => {
@@ -130,6 +131,17 @@ export async function startServer({
     await dispose();
     throw error;
   }
+}
+
+/**
+ * Installs an extension by linking its folder, before the server starts. Unlike in development mode, proposed
+ * API stays off and notification toasts are shown, which VS Code leaves out under its smoke-test driver.
+ */
+export async function linkExtension({ dataDir, folder }) {
+  const { publisher, name, version } = JSON.parse(await readFile(join(folder, 'package.json'), 'utf8'));
+  const extensions = join(dataDir, 'extensions');
+  await mkdir(extensions, { recursive: true });
+  await symlink(folder, join(extensions, `${publisher}.${name}-${version}`));
 }
 
 /** Installs a .vsix into the extensions folder of a data folder, as a person would with `code --install-extension`. */
@@ -226,7 +238,9 @@ async function verify(folder) {
   const vscode = join(folder, 'node_modules', 'code-server', 'lib', 'vscode');
   const node = join(folder, 'node_modules', nodePackage(), 'bin', 'node');
   if (!existsSync(join(vscode, 'node_modules'))) {
-    throw new Error('The VS Code server was installed without its dependencies: npm skipped install scripts.');
+    throw new Error(
+      'The VS Code server was installed without its dependencies: npm skipped install scripts.',
+    );
   }
   for (const name of nativeModules) {
     if (!existsSync(join(vscode, 'node_modules', name))) continue;
@@ -237,14 +251,13 @@ async function verify(folder) {
 async function removeLeftovers(folder) {
   const prefix = `${folder.slice(folder.lastIndexOf('/') + 1)}.partial-`;
   for (const entry of await readdir(cacheFolder())) {
-    if (entry.startsWith(prefix))
-      await rm(join(cacheFolder(), entry), { recursive: true, force: true });
+    if (entry.startsWith(prefix)) await rm(join(cacheFolder(), entry), { recursive: true, force: true });
   }
 }
 
 /** The lock is a symbolic link whose target is the owner's process id: made atomically, judged stale by that id. */
 async function withLock(path, log, action) {
-  for (let told = false; ; ) {
+  for (let told = false; ;) {
     try {
       await symlink(String(process.pid), path);
       break;

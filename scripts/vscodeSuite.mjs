@@ -16,6 +16,7 @@ export async function runInExtensionHost({ files, resultsPath, grep, limitMs }) 
     const workspace = await createSampleWorkspace(join(folder, 'workspace'));
     server = await startServer({
       dataDir: join(folder, 'data'),
+      development: true,
       env: {
         CORDON_TEST_REPORTER: join(root, 'scripts', 'countingReporter.cjs'),
         CORDON_TEST_RESULTS: resultsPath,
@@ -53,5 +54,5 @@ function print(_level, args) {
 }
 
 function isNoise(line) {
-  return /DeprecationWarning|ExperimentalWarning|vsda|marketplace|punycode/i.test(line);
+  return /^\[AgentHost\]|DeprecationWarning|ExperimentalWarning|vsda|marketplace|punycode/i.test(line);
 }

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Locator, Page } from 'playwright-core';
 import { launchChromium } from '../../scripts/chromium.mjs';
 import { createSampleWorkspace } from '../../scripts/sampleWorkspace.mjs';
-import { editorUrl, installExtension, startServer } from '../../scripts/vscodeServer.mjs';
+import { editorUrl, installExtension, linkExtension, startServer } from '../../scripts/vscodeServer.mjs';
 import { assertEnded, descendantsOf, processesWithEnvironment } from '../harness/processes.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -23,9 +23,9 @@ export interface EditorOptions {
   readonly userSettings?: Readonly<Record<string, unknown>>;
   /** Settings of the machine that runs the extension, where `machine` scoped settings live. */
   readonly machineSettings?: Readonly<Record<string, unknown>>;
-  /** Install this .vsix and load no development extension. */
+  /** Install this .vsix instead of the build in dist/. */
   readonly vsix?: string;
-  /** More extensions in development, besides Cordon itself. */
+  /** Folders of more extensions to install, besides Cordon itself. */
   readonly extraExtensions?: readonly string[];
   /** Added to the environment of the server, hence of the extension host. */
   readonly env?: Readonly<Record<string, string>>;
@@ -57,7 +57,7 @@ export interface Editor {
   terminalText(): Promise<string>;
   /** Waits until the visible terminal shows the text. */
   waitForTerminal(text: string | RegExp, timeoutMs?: number): Promise<string>;
-  /** A status bar item by the id that the extension gave it, or by the last part of it. */
+  /** A status bar item by the id that the extension gave it, or by the first or last parts of it. */
   statusBarItem(id: string): Locator;
   /** Saves a picture in artifacts/ and gives its path. */
   screenshot(name: string): Promise<string>;
@@ -86,6 +86,13 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
     if (options.vsix !== undefined) {
       await installExtension({ dataDir, vsix: options.vsix });
     }
+    const linked = [
+      ...(options.vsix === undefined ? [projectFolder] : []),
+      ...(options.extraExtensions ?? []),
+    ];
+    for (const extension of linked) {
+      await linkExtension({ dataDir, folder: extension });
+    }
     const runId = randomUUID();
     const server = await startServer({
       dataDir,
@@ -108,9 +115,7 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
     });
     const opened =
       options.workspaceFile === undefined ? { folder: workspace } : { workspaceFile: options.workspaceFile };
-    const extensionPaths =
-      options.vsix === undefined ? [projectFolder, ...(options.extraExtensions ?? [])] : options.extraExtensions;
-    await page.goto(editorUrl(server, { ...opened, extensionPaths }));
+    await page.goto(editorUrl(server, opened));
     const editor: Editor = {
       page,
       workspace,
@@ -134,7 +139,9 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
  * One editor for the suite that calls it: opened before its tests, disposed after them, with a picture in
  * artifacts/ of every failed test. The result gives the editor inside tests and hooks.
  */
-export function useEditor(options: EditorOptions | (() => EditorOptions | Promise<EditorOptions>) = {}): () => Editor {
+export function useEditor(
+  options: EditorOptions | (() => EditorOptions | Promise<EditorOptions>) = {},
+): () => Editor {
   let editor: Editor | undefined;
   before('open the editor', async () => {
     editor = await openEditor(typeof options === 'function' ? await options() : options);
@@ -163,6 +170,7 @@ const quietSettings = {
   'workbench.startupEditor': 'none',
   'workbench.tips.enabled': false,
   'workbench.enableExperiments': false,
+  'workbench.reduceMotion': 'on', // what fades away would count as visible
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',
@@ -192,10 +200,9 @@ async function writeSettings(dataDir: string, options: EditorOptions): Promise<v
   }
 }
 
+/** Cordon shows its status bar item as the last step of its activation. */
 async function waitUntilReady(page: Page): Promise<void> {
-  await page.locator('.monaco-workbench .part.statusbar').waitFor({ timeout: 60_000 });
-  // The remote indicator names the host once the extension host's machine answers.
-  await page.locator('.monaco-workbench .part.statusbar .statusbar-item').first().waitFor({ timeout: 60_000 });
+  await page.locator('.statusbar-item[id^="cordon.cordon"]').first().waitFor({ timeout: 60_000 });
 }
 
 type Hands = Omit<Editor, 'page' | 'workspace' | 'serverPid' | 'consoleLines' | 'dispose'>;
@@ -205,14 +212,16 @@ function hands(page: Page): Hands {
   const input = quickInput.locator('.quick-input-box input');
   const focusedLabel = quickInput.locator('.monaco-list-row.focused .label-name').first();
 
+  const labels = quickInput.locator('.monaco-list-row .label-name');
+  const shownLabels = async (): Promise<readonly string[]> => (await labels.allInnerTexts()).map(normalise);
+
   const pick = async (label: string | RegExp): Promise<void> => {
-    const labels = quickInput.locator('.monaco-list-row .quick-input-list-label .label-name, .monaco-list-row .label-name');
-    const matches = (text: string): boolean => (typeof label === 'string' ? text === label : label.test(text));
-    const shown = (): Promise<readonly string[]> => labels.allInnerTexts();
+    const matches = (text: string): boolean =>
+      typeof label === 'string' ? text === label : label.test(text);
     const wanted = await waitFor(
       `the entry "${label}" in the quick pick`,
-      async () => (await shown()).map(normalise).find(matches),
-      { describe: shown },
+      async () => (await shownLabels()).find(matches),
+      { describe: shownLabels },
     );
     // By keys, as a person does, and because rows are redrawn under the mouse while they filter.
     await waitFor(
@@ -225,9 +234,17 @@ function hands(page: Page): Hands {
         await page.keyboard.press('ArrowDown');
         return false;
       },
-      { describe: shown },
+      { describe: shownLabels },
     );
     await page.keyboard.press('Enter');
+  };
+
+  const openPalette = async (): Promise<void> => {
+    await waitFor('the command palette', async () => {
+      await page.keyboard.press('F1');
+      await input.waitFor({ timeout: 2000 }).catch(() => {});
+      return input.isVisible();
+    });
   };
 
   const terminalText = async (): Promise<string> => {
@@ -241,12 +258,22 @@ function hands(page: Page): Hands {
   return {
     quickInput,
     async runCommand(title) {
-      await waitFor(`the command palette`, async () => {
-        await page.keyboard.press('F1');
-        await input.waitFor({ timeout: 2000 }).catch(() => {});
-        return input.isVisible();
-      });
-      await input.fill(`>${title}`);
+      // An open palette does not learn of commands that are registered meanwhile, so it is opened anew.
+      await waitFor(
+        `the command "${title}"`,
+        async () => {
+          await openPalette();
+          await input.fill(`>${title}`);
+          const found = await waitFor(title, async () => (await shownLabels()).includes(title), {
+            timeoutMs: 2000,
+          }).catch(() => false);
+          if (!found) {
+            await page.keyboard.press('Escape');
+          }
+          return found;
+        },
+        { timeoutMs: 20_000 },
+      );
       await pick(title);
     },
     async type(text) {
@@ -265,9 +292,14 @@ function hands(page: Page): Hands {
             return false;
           }
           const actual = (await input.getAttribute('placeholder')) ?? '';
-          return typeof placeholder === 'object' ? placeholder.test(actual) : actual.includes(placeholder ?? '');
+          return typeof placeholder === 'object'
+            ? placeholder.test(actual)
+            : actual.includes(placeholder ?? '');
         },
-        { describe: () => input.getAttribute('placeholder', { timeout: 1000 }).catch(() => 'no input box is open') },
+        {
+          describe: () =>
+            input.getAttribute('placeholder', { timeout: 1000 }).catch(() => 'no input box is open'),
+        },
       );
       await input.fill(text);
       await page.keyboard.press('Enter');
@@ -279,7 +311,10 @@ function hands(page: Page): Hands {
       return locator;
     },
     async notification(text, timeoutMs = 20_000) {
-      const toast = page.locator('.notifications-toasts .notification-toast').filter({ hasText: text }).first();
+      const toast = page
+        .locator('.notifications-toasts .notification-toast')
+        .filter({ hasText: text })
+        .first();
       await toast.waitFor({ timeout: timeoutMs });
       return toast;
     },
@@ -295,7 +330,9 @@ function hands(page: Page): Hands {
       );
     },
     statusBarItem(id) {
-      return page.locator(`.statusbar-item[id="${id}"], .statusbar-item[id$=".${id}"]`).first();
+      return page
+        .locator(`.statusbar-item[id="${id}"], .statusbar-item[id^="${id}."], .statusbar-item[id$=".${id}"]`)
+        .first();
     },
     async screenshot(name) {
       await mkdir(artifactsFolder, { recursive: true });

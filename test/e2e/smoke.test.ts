@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { useEditor } from './harness.ts';
 
-describe('the editor with Cordon in development', () => {
+describe('the editor with Cordon', () => {
   const editor = useEditor();
 
   it('offers Cordon: Run Sandboxed… in the command palette', async () => {

@@ -54,7 +54,10 @@ export async function assertEnded(entries: readonly ProcessEntry[], timeoutMs = 
   try {
     await waitFor('all processes to end', () => left().length === 0, {
       timeoutMs,
-      describe: () => left().map(({ pid, command }) => `${pid} ${command}`).join('\n'),
+      describe: () =>
+        left()
+          .map(({ pid, command }) => `${pid} ${command}`)
+          .join('\n'),
     });
   } catch (error) {
     for (const { pid } of left()) {

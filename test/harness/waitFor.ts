@@ -16,7 +16,8 @@ export async function waitFor<T>(
     }
     if (Date.now() > deadline) {
       const state = await options.describe?.();
-      const shown = state === undefined ? '' : `\n${typeof state === 'string' ? state : JSON.stringify(state, null, 2)}`;
+      const shown =
+        state === undefined ? '' : `\n${typeof state === 'string' ? state : JSON.stringify(state, null, 2)}`;
       throw new Error(`Waited ${timeoutMs} ms in vain for ${what}.${shown}`);
     }
     await new Promise((resolve) => setTimeout(resolve, 25));

@@ -16,7 +16,10 @@ export async function run(): Promise<void> {
     ...(process.env['CORDON_TEST_GREP'] === undefined ? {} : { grep: process.env['CORDON_TEST_GREP'] }),
   });
   for (const file of readdirSync(__dirname).sort()) {
-    if (file.endsWith('.test.js') && (chosen === undefined || chosen.includes(file.slice(0, -'.js'.length)))) {
+    if (
+      file.endsWith('.test.js') &&
+      (chosen === undefined || chosen.includes(file.slice(0, -'.js'.length)))
+    ) {
       mocha.addFile(join(__dirname, file));
     }
   }
