@@ -79,12 +79,16 @@ async function copyNodePty(outdir) {
   const source = join(root, 'node_modules', 'node-pty');
   const target = join(outdir, 'node_modules', 'node-pty');
   const prebuild = join('prebuilds', `${process.platform}-${process.arch}`);
+  const isForWindows = (path) => /\b(windows|conpty)\w*\.js$|\b(shared|worker)\b/.test(path);
   const isNeeded = (path) =>
     path === '' ||
     path === 'package.json' ||
     path === 'LICENSE' ||
     path === 'lib' ||
-    (path.startsWith(`lib${sep}`) && !path.endsWith('.test.js') && !path.endsWith('.map')) ||
+    (path.startsWith(`lib${sep}`) &&
+      path.endsWith('.js') &&
+      (process.platform === 'win32' || !isForWindows(path))) ||
+    (process.platform === 'win32' && (path === join('lib', 'shared') || path === join('lib', 'worker'))) ||
     path === 'prebuilds' ||
     ((path === prebuild || path.startsWith(prebuild + sep)) && !path.endsWith('.pdb'));
   await rm(target, { recursive: true, force: true });

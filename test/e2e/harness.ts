@@ -38,33 +38,33 @@ export interface Editor {
   readonly workspace: string;
   readonly serverPid: number;
   /** Picks a command in the palette by its exact title, such as `Cordon: Run Sandboxed…`. */
-  runCommand(title: string): Promise<void>;
+  readonly runCommand: (title: string) => Promise<void>;
   /** Types text where the focus is, key by key. */
-  type(text: string): Promise<void>;
+  readonly type: (text: string) => Promise<void>;
   /** Presses keys in Playwright's notation: `Enter`, `Control+C`. */
-  press(...keys: readonly string[]): Promise<void>;
+  readonly press: (...keys: readonly string[]) => Promise<void>;
   /** The open quick pick or input box. */
   readonly quickInput: Locator;
   /** Waits for an input box or quick pick (with `placeholder`, when given), enters text, presses Enter. */
-  answer(text: string, placeholder?: string | RegExp): Promise<void>;
+  readonly answer: (text: string, placeholder?: string | RegExp) => Promise<void>;
   /** Picks the entry of the open quick pick whose label is `label`. */
-  pick(label: string | RegExp): Promise<void>;
+  readonly pick: (label: string | RegExp) => Promise<void>;
   /** Waits until the text is to be seen anywhere in the window. */
-  waitForText(text: string | RegExp, timeoutMs?: number): Promise<Locator>;
+  readonly waitForText: (text: string | RegExp, timeoutMs?: number) => Promise<Locator>;
   /** Waits for a notification with that text. */
-  notification(text: string | RegExp, timeoutMs?: number): Promise<Locator>;
+  readonly notification: (text: string | RegExp, timeoutMs?: number) => Promise<Locator>;
   /** What the visible terminal shows, row by row, without trailing spaces. */
-  terminalText(): Promise<string>;
+  readonly terminalText: () => Promise<string>;
   /** Waits until the visible terminal shows the text. */
-  waitForTerminal(text: string | RegExp, timeoutMs?: number): Promise<string>;
+  readonly waitForTerminal: (text: string | RegExp, timeoutMs?: number) => Promise<string>;
   /** A status bar item by the id that the extension gave it, or by the first or last parts of it. */
-  statusBarItem(id: string): Locator;
+  readonly statusBarItem: (id: string) => Locator;
   /** Saves a picture in artifacts/ and gives its path. */
-  screenshot(name: string): Promise<string>;
+  readonly screenshot: (name: string) => Promise<string>;
   /** What the browser's console said, for failure reports. */
   readonly consoleLines: readonly string[];
   /** Closes all of it; rejects when a process that the editor started is still alive afterwards. */
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** Opens an editor. It listens on a port of its own, with data folders of its own. */

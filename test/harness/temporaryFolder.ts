@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export interface TemporaryFolder {
   /** Absolute and canonical. */
   readonly path: string;
-  dispose(): Promise<void>;
+  readonly dispose: () => Promise<void>;
 }
 
 /** A fresh folder of its own, removed by `dispose`. */

@@ -22,7 +22,7 @@ const expected: readonly RegExp[] = [
   /^extension\/dist\/cli\.js$/,
   new RegExp(`^extension/dist/helper/launch-${target}$`),
   /^extension\/dist\/node_modules\/node-pty\/(package\.json|LICENSE)$/,
-  /^extension\/dist\/node_modules\/node-pty\/lib\/(\w+\/)?\w+\.js$/,
+  /^extension\/dist\/node_modules\/node-pty\/lib\/(eventEmitter2|index|interfaces|terminal|types|unixTerminal|utils)\.js$/,
   new RegExp(`^extension/dist/node_modules/node-pty/prebuilds/${target}/pty\\.node$`),
 ];
 
