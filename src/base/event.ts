@@ -13,6 +13,10 @@ export class Emitter<T> implements Disposable {
     return { dispose: () => void this.#listeners.delete(entry) };
   };
 
+  get hasListeners(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   fire(value: T): void {
     for (const listener of [...this.#listeners]) {
       listener(value);

@@ -2,11 +2,9 @@ import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
+import type { OutputStream, TerminalSize } from '../../terminal/childHandle.ts';
 
-export interface TerminalSize {
-  readonly columns: number;
-  readonly rows: number;
-}
+export type { OutputStream, TerminalSize };
 
 export interface StartParams {
   /** At least one element. `argv[0]` may be a bare name, searched on the env's PATH. */
@@ -20,8 +18,6 @@ export interface StartParams {
   /** Only without a tty: keep standard input open as a pipe; otherwise it is `/dev/null`. */
   readonly pipeStdin?: boolean;
 }
-
-export type OutputStream = 'stdout' | 'stderr' | 'pty';
 
 /** One entry of a process's event stream. `seq` counts from 1 without holes, over all kinds. */
 export type ExecEvent =
@@ -50,8 +46,8 @@ export interface ReadResult {
   readonly chunks: readonly { readonly seq: number; readonly stream: OutputStream; readonly chunk: Uint8Array }[];
   /** Pass `nextSeq - 1` as the next `afterSeq`. */
   readonly nextSeq: number;
-  /** Output after `afterSeq` that fell out of the retained window before this read. */
-  readonly gap?: { readonly bytes: number };
+  /** The events after `afterSeq` that fell out of the retained window before this read, both ends included. */
+  readonly gap?: { readonly fromSeq: number; readonly toSeq: number };
   readonly exit?: ExitStatus;
   readonly closed: boolean;
 }
@@ -78,9 +74,13 @@ export interface ExecProcess {
   terminate(graceMs?: number): Promise<void>;
 }
 
-export type StartError =
-  | { readonly kind: 'spawn-not-found' | 'spawn-permission-denied' | 'spawn-failed'; readonly message: string; readonly hint: string }
-  | ({ readonly layer: 'sandbox' } & SandboxError);
+export interface SpawnError {
+  readonly kind: 'spawn-not-found' | 'spawn-permission-denied' | 'spawn-failed';
+  readonly message: string;
+  readonly hint: string;
+}
+
+export type StartError = SpawnError | SandboxError;
 
 /** A place that runs commands. */
 export interface ExecBackend {

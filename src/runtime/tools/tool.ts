@@ -32,3 +32,11 @@ export interface ToolResult {
   /** The session that the call started or used, when it is still known. */
   readonly sessionId?: number;
 }
+
+/** A failure as text for the model: which tool, what stopped it, what to do. */
+export function toolError(
+  tool: string,
+  { message, hint }: { readonly message: string; readonly hint: string },
+): ToolResult {
+  return { text: `${tool} failed: ${message}\n${hint}`, isError: true };
+}

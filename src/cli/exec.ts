@@ -1,0 +1,114 @@
+import { createInterface } from 'node:readline';
+import { parseArgs } from 'node:util';
+import { silentLog } from '../base/log.ts';
+import type { ToolRuntime } from '../runtime/toolRuntime.ts';
+import { createToolRuntime } from '../runtime/toolRuntime.ts';
+import { parseToolInput } from '../runtime/tools/parseToolInput.ts';
+import type { ToolResult } from '../runtime/tools/tool.ts';
+import { createCliSandbox, policyFromFlags, policyOptions, rootsOf } from './policyFlags.ts';
+import { UsageError } from './usageError.ts';
+
+const execOptions = {
+  ...policyOptions,
+  tools: { type: 'boolean' },
+  tty: { type: 'boolean' },
+  output: { type: 'string' },
+  'max-output-tokens': { type: 'string' },
+} as const;
+
+/** `cordon exec`: the exec tools, with the person at the terminal in the agent's place. */
+export async function runExec(args: readonly string[]): Promise<number> {
+  const { values, positionals } = parse(args);
+  const { root, policy } = policyFromFlags(values);
+  const runtime = createToolRuntime({
+    roots: rootsOf(root, policy),
+    sandbox: createCliSandbox(policy),
+    log: silentLog,
+    parentEnv: process.env,
+  });
+  const interrupt = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => interrupt.abort());
+  }
+  try {
+    if (values.tools === true) {
+      return await serveToolCalls(runtime, interrupt.signal);
+    }
+    return await runToTheEnd(
+      runtime,
+      {
+        cmd: positionals[0],
+        tty: values.tty ?? false,
+        ...(values.output !== undefined && { output: values.output }),
+        ...(values['max-output-tokens'] !== undefined && { max_output_tokens: Number(values['max-output-tokens']) }),
+      },
+      interrupt.signal,
+    );
+  } finally {
+    await runtime.dispose();
+  }
+}
+
+function parse(args: readonly string[]) {
+  const parsed = (() => {
+    try {
+      return parseArgs({ args: [...args], options: execOptions, strict: true, allowPositionals: true });
+    } catch (error) {
+      throw new UsageError((error as Error).message);
+    }
+  })();
+  if (parsed.values.tools !== true && parsed.positionals.length !== 1) {
+    throw new UsageError('pass the command as one argument, as in: cordon exec --root . "npm test"');
+  }
+  return parsed;
+}
+
+/** Prints each answer; polls until the command has ended, and exits as it did. */
+async function runToTheEnd(runtime: ToolRuntime, input: unknown, signal: AbortSignal): Promise<number> {
+  let result = await call(runtime, 'exec_command', input, signal);
+  process.stdout.write(`${result.text}\n`);
+  for (;;) {
+    const session = result.sessionId === undefined ? undefined : runtime.sessions.get(result.sessionId);
+    if (session === undefined || signal.aborted) {
+      return signal.aborted ? 130 : 1;
+    }
+    if (session.state.kind === 'exited') {
+      return session.state.exitCode;
+    }
+    result = await call(runtime, 'write_stdin', { session_id: session.id }, signal);
+    process.stdout.write(`${result.text}\n`);
+  }
+}
+
+/** One call a line in, one answer a line out, in order of arrival; ends with its input. */
+async function serveToolCalls(runtime: ToolRuntime, signal: AbortSignal): Promise<number> {
+  for await (const line of createInterface({ input: process.stdin, signal })) {
+    if (line.trim() !== '') {
+      process.stdout.write(`${JSON.stringify(await answerLine(runtime, line, signal))}\n`);
+    }
+  }
+  return 0;
+}
+
+async function answerLine(runtime: ToolRuntime, line: string, signal: AbortSignal): Promise<ToolResult> {
+  try {
+    const { tool, input } = JSON.parse(line) as { tool?: unknown; input?: unknown };
+    return await call(runtime, String(tool), input ?? {}, signal);
+  } catch (error) {
+    return { text: `The line is not a tool call: ${(error as Error).message}`, isError: true };
+  }
+}
+
+async function call(runtime: ToolRuntime, name: string, input: unknown, signal: AbortSignal): Promise<ToolResult> {
+  const tool = runtime.tools.find((candidate) => candidate.name === name);
+  if (tool === undefined) {
+    const names = runtime.tools.map((candidate) => candidate.name).join(', ');
+    return { text: `tool ${JSON.stringify(name)} does not exist. Tools are: ${names}.`, isError: true };
+  }
+  const parsed = parseToolInput(tool, input);
+  if (!parsed.ok) {
+    return { text: parsed.error, isError: true };
+  }
+  // Full access was chosen on this command line, by the person who would be asked.
+  return tool.invoke(parsed.value, { signal, confirm: async () => true });
+}

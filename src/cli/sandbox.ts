@@ -1,0 +1,133 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+import { parseArgs } from 'node:util';
+import { createLocalBackend } from '../runtime/exec/localBackend.ts';
+import type { ExecProcess, StartError } from '../runtime/exec/execBackend.ts';
+import { findExecutable } from '../runtime/exec/findExecutable.ts';
+import { environmentUnder } from '../runtime/orchestrator.ts';
+import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import type { SandboxManager } from '../sandbox/sandboxManager.ts';
+import { signalGroup, signalSandboxedGroup } from '../terminal/processGroup.ts';
+import { createCliSandbox, policyFromFlags, policyOptions } from './policyFlags.ts';
+import { UsageError } from './usageError.ts';
+
+const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+/** `cordon sandbox`: runs an argv under a root's policy as if it had been started directly. */
+export async function runSandbox(args: readonly string[]): Promise<number> {
+  const { policy, argv } = parse(args);
+  const sandbox = createCliSandbox(policy);
+  const isTty = process.stdin.isTTY && process.stdout.isTTY;
+  return isTty ? runOnTerminal(sandbox, policy, argv) : runOnInheritedStdio(sandbox, policy, argv);
+}
+
+function parse(args: readonly string[]): { policy: SandboxPolicy; argv: readonly [string, ...string[]] } {
+  const separator = args.indexOf('--');
+  const argv = separator === -1 ? [] : args.slice(separator + 1);
+  if (argv.length === 0) {
+    throw new UsageError("what to run is missing: put it after '--', as in: cordon sandbox --root . -- ls -l");
+  }
+  try {
+    const { values } = parseArgs({ args: args.slice(0, separator), options: policyOptions, strict: true });
+    return { policy: policyFromFlags(values).policy, argv: argv as [string, ...string[]] };
+  } catch (error) {
+    throw error instanceof UsageError ? error : new UsageError((error as Error).message);
+  }
+}
+
+/** Pipes and files go straight to the command: no byte passes through this process. */
+async function runOnInheritedStdio(
+  sandbox: SandboxManager,
+  policy: SandboxPolicy,
+  argv: readonly string[],
+): Promise<number> {
+  const env = environmentUnder(policy, process.env, false);
+  const launch = await sandbox.transform(policy, { argv, cwd: process.cwd(), env, tty: false });
+  if (!launch.ok) {
+    return refuse(launch.error);
+  }
+  const [file, ...rest] = launch.value.argv as [string, ...string[]];
+  const found = await findExecutable(file, launch.value.cwd, launch.value.env['PATH'] ?? '');
+  if (!found.ok) {
+    await launch.value.release();
+    return refuse(found.error);
+  }
+  // A group of its own: a signal from the terminal reaches the command through us, once, and spares the launcher.
+  const child = spawn(found.value, rest, {
+    cwd: launch.value.cwd,
+    env: launch.value.env,
+    stdio: 'inherit',
+    detached: true,
+  });
+  const exitCode = new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]));
+  });
+  for (const signal of passedSignals) {
+    process.on(signal, () => {
+      const pid = child.pid as number;
+      void (isUnsandboxed(policy) ? signalGroup(pid, signal) : signalSandboxedGroup(pid, signal) || signalGroup(pid, signal));
+    });
+  }
+  return exitCode.finally(() => launch.value.release());
+}
+
+/** On a terminal the command gets one of its own, so that it cannot type into ours. */
+async function runOnTerminal(
+  sandbox: SandboxManager,
+  policy: SandboxPolicy,
+  argv: readonly string[],
+): Promise<number> {
+  const started = await createLocalBackend(sandbox).start({
+    argv,
+    cwd: process.cwd(),
+    env: environmentUnder(policy, process.env, true),
+    policy,
+    tty: terminalSize(),
+  });
+  if (!started.ok) {
+    return refuse(started.error);
+  }
+  const child = started.value;
+  child.onEvent((event) => {
+    if (event.kind === 'output') {
+      process.stdout.write(event.chunk);
+    }
+  });
+  const restore = connectTerminal(child);
+  try {
+    await child.closed;
+  } finally {
+    restore();
+  }
+  return child.exit?.exitCode ?? 1;
+}
+
+function connectTerminal(child: ExecProcess): () => void {
+  const onInput = (bytes: Buffer): void => void child.write(bytes);
+  process.stdin.setRawMode(true).on('data', onInput);
+  process.stdout.on('resize', () => child.resize(terminalSize()));
+  for (const signal of passedSignals) {
+    process.on(signal, () => child.signal(signal));
+  }
+  return () => {
+    process.stdin.off('data', onInput).setRawMode(false).pause();
+  };
+}
+
+function terminalSize(): { columns: number; rows: number } {
+  return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
+}
+
+function refuse(error: StartError): number {
+  process.stderr.write(`cordon: ${error.message}\n${error.hint}\n`);
+  switch (error.kind) {
+    case 'spawn-not-found':
+      return 127;
+    case 'spawn-permission-denied':
+      return 126;
+    default:
+      return 125;
+  }
+}

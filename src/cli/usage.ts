@@ -1,0 +1,23 @@
+export const usage = `cordon: run commands under Cordon's sandbox, outside the editor
+
+Usage:
+  cordon sandbox [POLICY] -- ARGV…       run ARGV with stdio, signals and exit code passed through
+  cordon exec [POLICY] [EXEC] COMMAND    run a shell command as the exec tools do, and print their answers
+  cordon exec [POLICY] --tools           read tool calls from stdin, one JSON object a line:
+                                         {"tool":"exec_command","input":{"cmd":"ls"}}; print an answer a line
+
+Policy:
+  --root DIR         the folder that the policy is for (default: the current folder)
+  --mode MODE        read-only, workspace-write (default) or danger-full-access
+  --network MODE     off (default) or on
+  --tmp MODE         private (default): an empty /tmp of its own; shared: the machine's
+  --writable DIR     a further writable folder; may be repeated
+
+Exec:
+  --tty              give the command a terminal
+  --output FORM      screen or stream
+  --max-output-tokens N
+
+Exit codes: those of the command (128 + n when it died of signal n); 2 for a wrong command line;
+125 when the sandbox cannot be set up (nothing was run then); 126 not executable; 127 not found.
+`;

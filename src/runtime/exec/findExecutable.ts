@@ -1,0 +1,44 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import { isAbsolute, join, resolve } from 'node:path';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import type { SpawnError } from './execBackend.ts';
+
+/**
+ * Finds the file that a program name means: a name with a slash is taken from `cwd`, a bare one searched on `path`.
+ * Fails with `spawn-not-found`, or `spawn-permission-denied` when only files that may not be executed were found.
+ */
+export async function findExecutable(
+  name: string,
+  cwd: string,
+  path: string,
+): Promise<Result<string, SpawnError>> {
+  const candidates = name.includes('/')
+    ? [resolve(cwd, name)]
+    : path.split(':').filter(isAbsolute).map((folder) => join(folder, name));
+  let isFound = false;
+  for (const candidate of candidates) {
+    const entry = await stat(candidate).catch(() => undefined);
+    if (entry?.isFile() !== true) {
+      continue;
+    }
+    isFound = true;
+    if (await access(candidate, constants.X_OK).then(() => true, () => false)) {
+      return ok(candidate);
+    }
+  }
+  return fail(
+    isFound
+      ? {
+          kind: 'spawn-permission-denied',
+          message: `${name} may not be executed.`,
+          hint: `Make it executable (chmod +x ${name}) or run it with its interpreter.`,
+        }
+      : {
+          kind: 'spawn-not-found',
+          message: `${name} was not found.`,
+          hint: name.includes('/') ? 'Check the path.' : `Install it, or pass its full path. PATH is ${path || 'empty'}.`,
+        },
+  );
+}

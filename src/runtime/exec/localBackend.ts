@@ -1,0 +1,159 @@
+import { stat } from 'node:fs/promises';
+import type { Event } from '../../base/event.ts';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import { DenialScanner, isLikelyDenied } from '../../sandbox/denial.ts';
+import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
+import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
+import { startPipeChild } from '../../terminal/pipeChild.ts';
+import { signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
+import { startPtyChild } from '../../terminal/ptyChild.ts';
+import { EventWindow } from './eventWindow.ts';
+import { findExecutable } from './findExecutable.ts';
+import type {
+  ExecBackend,
+  ExecEvent,
+  ExecProcess,
+  ExitStatus,
+  ReadRequest,
+  ReadResult,
+  SpawnError,
+  StartError,
+  StartParams,
+  TerminalSize,
+  WriteStatus,
+} from './execBackend.ts';
+
+const defaultGraceMs = 2_000;
+
+/** Runs commands on this machine, each under the sandbox that its policy asks for. */
+export function createLocalBackend(sandbox: SandboxManager): ExecBackend {
+  return { start: (params) => startLocal(sandbox, params) };
+}
+
+async function startLocal(
+  sandbox: SandboxManager,
+  params: StartParams,
+): Promise<Result<ExecProcess, StartError>> {
+  const isFolder = await stat(params.cwd).then((entry) => entry.isDirectory(), () => false);
+  if (!isFolder) {
+    return fail(spawnError('spawn-not-found', `The folder ${params.cwd} does not exist.`, 'Pass an existing folder as workdir.'));
+  }
+  const isTty = params.tty !== undefined;
+  const launch = await sandbox.transform(params.policy, { argv: params.argv, cwd: params.cwd, env: params.env, tty: isTty });
+  if (!launch.ok) {
+    return launch;
+  }
+  const child = await startChild(launch.value, params);
+  if (!child.ok) {
+    await launch.value.release();
+    return child;
+  }
+  return ok(new LocalProcess(child.value, launch.value, isTty));
+}
+
+async function startChild(launch: Launch, params: StartParams): Promise<Result<ChildHandle, SpawnError>> {
+  const [file, ...args] = launch.argv as [string, ...string[]];
+  const found = await findExecutable(file, launch.cwd, launch.env['PATH'] ?? '');
+  if (!found.ok) {
+    return found;
+  }
+  const spec = { argv: [found.value, ...args] as const, cwd: launch.cwd, env: launch.env };
+  try {
+    return ok(
+      params.tty === undefined
+        ? await startPipeChild({ ...spec, pipeStdin: params.pipeStdin ?? false })
+        : await startPtyChild({ ...spec, size: params.tty }),
+    );
+  } catch (cause) {
+    const text = cause instanceof Error ? cause.message : String(cause);
+    const hint = text.includes('E2BIG')
+      ? 'The command or its environment is too long: put the text into a file and run that.'
+      : 'Check the command and the limits of the machine (open files, processes).';
+    return fail(spawnError('spawn-failed', `${file} could not be started: ${text}.`, hint));
+  }
+}
+
+function spawnError(kind: SpawnError['kind'], message: string, hint: string): SpawnError {
+  return { kind, message, hint };
+}
+
+class LocalProcess implements ExecProcess {
+  readonly sandbox: SandboxType;
+  readonly isTty: boolean;
+  readonly closed: Promise<void>;
+  readonly onEvent: Event<ExecEvent>;
+  readonly #window = new EventWindow();
+  readonly #child: ChildHandle;
+
+  constructor(child: ChildHandle, launch: Launch, isTty: boolean) {
+    this.#child = child;
+    this.sandbox = launch.sandbox;
+    this.isTty = isTty;
+    this.onEvent = this.#window.onEvent;
+    child.onOutput(({ stream, chunk }) => this.#window.output(stream, chunk));
+    child.onExit((exit) => this.#window.exited(this.#judge(exit)));
+    this.closed = new Promise((resolve) => {
+      child.onDrained(() => {
+        void launch.release().finally(() => {
+          this.#window.closed();
+          resolve();
+        });
+      });
+    });
+  }
+
+  get exit(): ExitStatus | undefined {
+    return this.#window.exit;
+  }
+
+  async read(request: ReadRequest): Promise<ReadResult> {
+    return this.#window.read(request);
+  }
+
+  write(bytes: Uint8Array): WriteStatus {
+    if (this.exit !== undefined) {
+      return 'exited';
+    }
+    return this.#child.write(bytes) ? 'accepted' : 'stdin-closed';
+  }
+
+  endInput(): void {
+    this.#child.endInput();
+  }
+
+  resize(size: TerminalSize): void {
+    this.#child.resize(size);
+  }
+
+  signal(name: NodeJS.Signals): boolean {
+    if (this.exit !== undefined) {
+      return false;
+    }
+    const { pid } = this.#child;
+    return (this.sandbox !== 'none' && signalSandboxedGroup(pid, name)) || signalGroup(pid, name);
+  }
+
+  async terminate(graceMs: number = defaultGraceMs): Promise<void> {
+    const { pid } = this.#child;
+    if (this.signal('SIGTERM')) {
+      const killTimer = setTimeout(() => signalGroup(pid, 'SIGKILL'), graceMs);
+      await this.closed;
+      clearTimeout(killTimer);
+    }
+    // What ignored TERM, or was left in the background, goes with its leader.
+    signalGroup(pid, 'SIGKILL');
+    await this.closed;
+  }
+
+  #judge(exit: ChildExit): ExitStatus {
+    if (this.sandbox === 'none' || exit.exitCode === 0) {
+      return { ...exit, sandboxDenied: false };
+    }
+    const scanner = new DenialScanner();
+    for (const { chunk } of this.#window.retained()) {
+      scanner.push(chunk);
+    }
+    return { ...exit, sandboxDenied: isLikelyDenied({ exitCode: exit.exitCode, scanner }) };
+  }
+}

@@ -1,0 +1,45 @@
+import { randomBytes } from 'node:crypto';
+import type { OutputForm, Session } from './session.ts';
+
+export interface AnswerRequest {
+  /** How long to gather output from a session that goes on, in milliseconds. */
+  readonly yieldMs: number;
+  readonly maxTokens: number;
+  readonly form: OutputForm;
+  readonly signal: AbortSignal;
+}
+
+/** Waits for the session's end, at most for the yield time or until the caller gives up. */
+export async function waitForYield(session: Session, { yieldMs, signal }: AnswerRequest): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const timer = setTimeout(resolve, yieldMs);
+  signal.addEventListener('abort', () => resolve(), { once: true });
+  await Promise.race([session.closed, promise]);
+  clearTimeout(timer);
+  if (session.state.kind === 'exited' && !signal.aborted) {
+    // Exited but not drained: the rest of the output is due within the drain time.
+    await session.closed;
+  }
+}
+
+/** The answer text of the reference, with one line more when the sandbox likely stopped something. */
+export async function composeAnswer(
+  session: Session,
+  request: AnswerRequest,
+  wallTimeMs: number,
+): Promise<string> {
+  const { text, originalTokens } = await session.takeAnswer(request.form, request.maxTokens);
+  const { state } = session;
+  const denial = session.denial();
+  return [
+    `Chunk ID: ${randomBytes(3).toString('hex')}`,
+    `Wall time: ${(wallTimeMs / 1_000).toFixed(4)} seconds`,
+    state.kind === 'exited'
+      ? `Process exited with code ${state.exitCode}`
+      : `Process running with session ID ${session.id}`,
+    ...(denial === undefined ? [] : [`Sandbox: ${denial.message} ${denial.hint}`]),
+    `Original token count: ${originalTokens}`,
+    'Output:',
+    text,
+  ].join('\n');
+}

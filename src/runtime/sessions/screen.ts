@@ -1,0 +1,188 @@
+import { SerializeAddon } from '@xterm/addon-serialize';
+import xterm from '@xterm/headless';
+import type { IMarker, Terminal } from '@xterm/headless';
+import type { TerminalSize } from '../../terminal/childHandle.ts';
+
+const scrollbackLines = 5_000;
+/** One write to the emulator; it answers each when parsed, which is the only flow control there is. */
+const batchBytes = 256 * 1024;
+/** Output waiting for the emulator. Beyond it only the newest part is kept: older lines would scroll away anyway. */
+const maxBacklogBytes = 4 * 1024 * 1024;
+const keptBacklogBytes = 1024 * 1024;
+
+export interface ScreenOptions {
+  readonly size: TerminalSize;
+  /** True when line feeds come without carriage returns, as from pipes. */
+  readonly convertEol?: boolean;
+  /** Called with what a terminal answers to queries of the program, such as its cursor position. */
+  readonly onReply?: (reply: string) => void;
+}
+
+/** What a person would see of a session: output run through a terminal emulator, in bounded memory. */
+export class Screen {
+  readonly #terminal: Terminal;
+  readonly #serializer = new SerializeAddon();
+  #backlog: Uint8Array[] = [];
+  #backlogBytes = 0;
+  #isParsing = false;
+  #settledWaiters: (() => void)[] = [];
+  /** Where the rows that the last answer showed begin, and what they read. */
+  #shownFrom: IMarker | undefined;
+  #shownRows: readonly string[] = [];
+
+  constructor({ size, convertEol = false, onReply }: ScreenOptions) {
+    this.#terminal = new xterm.Terminal({
+      cols: size.columns,
+      rows: size.rows,
+      scrollback: scrollbackLines,
+      convertEol,
+      allowProposedApi: true,
+    });
+    this.#terminal.loadAddon(this.#serializer);
+    if (onReply !== undefined) {
+      this.#terminal.onData(onReply);
+    }
+  }
+
+  write(chunk: Uint8Array): void {
+    this.#backlog.push(chunk);
+    this.#backlogBytes += chunk.byteLength;
+    if (this.#backlogBytes > maxBacklogBytes) {
+      this.#keepNewest();
+    }
+    this.#parseNext();
+  }
+
+  resize({ columns, rows }: TerminalSize): void {
+    this.#terminal.resize(columns, rows);
+  }
+
+  /**
+   * The text that changed since the last call: settled lines that scrolled up, then the rows of the screen from the
+   * first that differs. A full-screen program gives its whole screen. Wrapped lines are joined again.
+   */
+  async takeText(): Promise<string> {
+    await this.#settled();
+    const buffer = this.#terminal.buffer.active;
+    if (buffer.type === 'alternate') {
+      return joinRows(this.#readRows(buffer.baseY, buffer.baseY + this.#terminal.rows));
+    }
+    const end = this.#contentEnd();
+    const from = this.#firstChangedRow(end);
+    const text = joinRows(this.#readRows(from, end));
+    this.#rememberShown(end);
+    return text;
+  }
+
+  /** Escape sequences that draw the present screen and its scrollback in another terminal. */
+  async serialize(): Promise<string> {
+    await this.#settled();
+    return this.#serializer.serialize();
+  }
+
+  dispose(): void {
+    this.#terminal.dispose();
+  }
+
+  #parseNext(): void {
+    if (this.#isParsing) {
+      return;
+    }
+    if (this.#backlogBytes === 0) {
+      this.#settledWaiters.splice(0).forEach((resolve) => resolve());
+      return;
+    }
+    const batch: Uint8Array[] = [];
+    let bytes = 0;
+    while (this.#backlog.length > batch.length && bytes < batchBytes) {
+      const chunk = this.#backlog[batch.length] as Uint8Array;
+      batch.push(chunk);
+      bytes += chunk.byteLength;
+    }
+    this.#backlog = this.#backlog.slice(batch.length);
+    this.#backlogBytes -= bytes;
+    this.#isParsing = true;
+    this.#terminal.write(batch.length === 1 ? (batch[0] as Uint8Array) : Buffer.concat(batch), () => {
+      this.#isParsing = false;
+      this.#parseNext();
+    });
+  }
+
+  #keepNewest(): void {
+    const all = Buffer.concat(this.#backlog);
+    const newest = all.subarray(all.byteLength - keptBacklogBytes);
+    const lineStart = newest.indexOf(10) + 1;
+    this.#backlog = [newest.subarray(lineStart)];
+    this.#backlogBytes = newest.byteLength - lineStart;
+  }
+
+  async #settled(): Promise<void> {
+    if (this.#isParsing || this.#backlogBytes > 0) {
+      await new Promise<void>((resolve) => this.#settledWaiters.push(resolve));
+    }
+  }
+
+  /** One past the last row with content; the cursor's row counts when something stands on it. */
+  #contentEnd(): number {
+    const buffer = this.#terminal.buffer.active;
+    let end = buffer.baseY + this.#terminal.rows;
+    while (end > 0 && (buffer.getLine(end - 1)?.translateToString(true) ?? '') === '') {
+      end--;
+    }
+    return end;
+  }
+
+  #firstChangedRow(end: number): number {
+    if (this.#shownFrom === undefined) {
+      return 0;
+    }
+    if (this.#shownFrom.line < 0) {
+      // Everything shown before has scrolled out of the scrollback.
+      return 0;
+    }
+    let row = this.#shownFrom.line;
+    for (const shown of this.#shownRows) {
+      if (row >= end || this.#rowText(row) !== shown) {
+        break;
+      }
+      row++;
+    }
+    while (row > 0 && this.#terminal.buffer.active.getLine(row)?.isWrapped === true) {
+      row--;
+    }
+    return row;
+  }
+
+  #rememberShown(end: number): void {
+    const buffer = this.#terminal.buffer.active;
+    this.#shownFrom?.dispose();
+    this.#shownFrom = this.#terminal.registerMarker(-buffer.cursorY);
+    this.#shownRows = Array.from({ length: Math.max(0, end - buffer.baseY) }, (_, row) =>
+      this.#rowText(buffer.baseY + row),
+    );
+  }
+
+  #rowText(row: number): string {
+    return this.#terminal.buffer.active.getLine(row)?.translateToString(true) ?? '';
+  }
+
+  #readRows(from: number, end: number): string[] {
+    const lines: string[] = [];
+    for (let row = from; row < end; row++) {
+      const line = this.#terminal.buffer.active.getLine(row);
+      const isContinued = this.#terminal.buffer.active.getLine(row + 1)?.isWrapped === true && row + 1 < end;
+      const text = line?.translateToString(!isContinued) ?? '';
+      if (line?.isWrapped === true && lines.length > 0) {
+        lines[lines.length - 1] += text;
+      } else {
+        lines.push(text);
+      }
+    }
+    return lines;
+  }
+}
+
+function joinRows(rows: readonly string[]): string {
+  const last = rows.findLastIndex((row) => row !== '');
+  return rows.slice(0, last + 1).join('\n');
+}

@@ -1,0 +1,215 @@
+import { Emitter } from '../../base/event.ts';
+import { isLikelyNetworkDenied } from '../../sandbox/denial.ts';
+import type { Denial } from '../../sandbox/describeDenial.ts';
+import { describeDenial } from '../../sandbox/describeDenial.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import type { SessionState, SessionView } from '../../terminal/sessionView.ts';
+import type { ExecEvent, ExecProcess, TerminalSize, WriteStatus } from '../exec/execBackend.ts';
+import type { Root } from '../roots.ts';
+import { HeadTailBuffer } from './headTailBuffer.ts';
+import { Screen } from './screen.ts';
+import type { AnswerOutput } from './truncateOutput.ts';
+import { truncateOutput } from './truncateOutput.ts';
+import { decodeUtf8, incompleteTailLength } from './utf8.ts';
+
+/** How the output of an answer is given: as the screen a person would see, or as the raw stream. */
+export const outputForms = ['screen', 'stream'] as const;
+export type OutputForm = (typeof outputForms)[number];
+
+/** Wide enough that lines of piped output do not wrap. */
+const pipeScreenSize: TerminalSize = { columns: 1_000, rows: 50 };
+/** How much of the newest output a denial is explained from. */
+const denialTailBytes = 64 * 1024;
+
+export interface SessionInfo {
+  readonly id: number;
+  readonly commandLine: string;
+  readonly cwd: string;
+  readonly root: Root;
+  readonly policy: SandboxPolicy;
+  readonly owner: 'agent' | 'person';
+  readonly size?: TerminalSize;
+}
+
+/** One running or finished process with its output; feeds the model's answers and any number of viewers. */
+export class Session implements SessionView {
+  readonly id: number;
+  readonly commandLine: string;
+  readonly cwd: string;
+  readonly root: Root;
+  readonly policy: SandboxPolicy;
+  readonly owner: 'agent' | 'person';
+  readonly startedAt = new Date();
+  readonly #process: ExecProcess;
+  readonly #started = performance.now();
+  readonly #output = new Emitter<Uint8Array>();
+  readonly #didClose = new Emitter<void>();
+  readonly #didChangeState = new Emitter<void>();
+  readonly onDidOutput = this.#output.event;
+  readonly onDidClose = this.#didClose.event;
+  readonly onDidChangeState = this.#didChangeState.event;
+  readonly #pending = new HeadTailBuffer();
+  readonly #screen: Screen | undefined;
+  /** Bytes of a character whose rest has not arrived: they wait for the next answer. */
+  #heldBack: Uint8Array = new Uint8Array();
+  #state: SessionState = { kind: 'running' };
+  #isClosed = false;
+  #denial: Denial | undefined;
+  readonly #whenClosed = Promise.withResolvers<void>();
+
+  constructor(process: ExecProcess, info: SessionInfo) {
+    this.id = info.id;
+    this.commandLine = info.commandLine;
+    this.cwd = info.cwd;
+    this.root = info.root;
+    this.policy = info.policy;
+    this.owner = info.owner;
+    this.#process = process;
+    this.#screen =
+      info.size === undefined
+        ? undefined
+        : new Screen({
+            size: info.size,
+            // A viewer's terminal answers the program's queries itself; two answers would read as typing.
+            onReply: (reply) => void (this.#output.hasListeners || this.write(reply)),
+          });
+    process.onEvent((event) => this.#accept(event));
+  }
+
+  get isTty(): boolean {
+    return this.#process.isTty;
+  }
+
+  get isUnsandboxed(): boolean {
+    return isUnsandboxed(this.policy);
+  }
+
+  get state(): SessionState {
+    return this.#state;
+  }
+
+  /** True when the process has exited and its output is drained. */
+  get isClosed(): boolean {
+    return this.#isClosed;
+  }
+
+  get closed(): Promise<void> {
+    return this.#whenClosed.promise;
+  }
+
+  /** What the sandbox likely stopped; undefined while running and when nothing was. */
+  denial(): Denial | undefined {
+    return this.#denial;
+  }
+
+  write(data: string): boolean {
+    return this.send(Buffer.from(data)) === 'accepted';
+  }
+
+  send(bytes: Uint8Array): WriteStatus {
+    return this.#process.write(bytes);
+  }
+
+  interrupt(): boolean {
+    return this.#process.signal('SIGINT');
+  }
+
+  resize(size: TerminalSize): void {
+    if (this.#screen !== undefined && size.columns > 0 && size.rows > 0) {
+      this.#screen.resize(size);
+      this.#process.resize(size);
+    }
+  }
+
+  async terminate(): Promise<void> {
+    await this.#process.terminate();
+    await this.closed;
+  }
+
+  async replay(): Promise<string> {
+    if (this.#screen !== undefined) {
+      return this.#screen.serialize();
+    }
+    const { chunks, gap } = await this.#process.read({ afterSeq: 0 });
+    const text = decodeUtf8(Buffer.concat(chunks.map(({ chunk }) => chunk)));
+    return gap === undefined ? text : `[earlier output is no longer kept]\n${text}`;
+  }
+
+  /** Output since the last answer, in the form asked for, cut to the token budget. */
+  async takeAnswer(form: OutputForm, maxTokens: number): Promise<AnswerOutput> {
+    const { head, tail, omittedBytes } = this.#pending.take();
+    const collected = Buffer.concat([this.#heldBack, head, tail]);
+    const heldBack = this.#isClosed ? 0 : incompleteTailLength(collected);
+    this.#heldBack = collected.subarray(collected.byteLength - heldBack);
+    const bytes = collected.subarray(0, collected.byteLength - heldBack);
+    if (form === 'stream') {
+      return truncateOutput(bytes, maxTokens, omittedBytes);
+    }
+    const text = await (this.#screen?.takeText() ?? renderPipeOutput(bytes));
+    return {
+      ...truncateOutput(Buffer.from(text), maxTokens),
+      originalTokens: truncateOutput(bytes, 0, omittedBytes).originalTokens,
+    };
+  }
+
+  /** Frees the screen; for finished sessions that nobody looks at any more. */
+  dispose(): void {
+    this.#screen?.dispose();
+    this.#output.dispose();
+    this.#didClose.dispose();
+    this.#didChangeState.dispose();
+  }
+
+  #accept(event: ExecEvent): void {
+    switch (event.kind) {
+      case 'output':
+        this.#pending.push(event.chunk);
+        this.#screen?.write(event.chunk);
+        this.#output.fire(event.chunk);
+        break;
+      case 'exited':
+        this.#state = {
+          kind: 'exited',
+          exitCode: event.exitCode,
+          ...(event.signal !== undefined && { signal: event.signal }),
+          sandboxDenied: event.sandboxDenied,
+          durationMs: performance.now() - this.#started,
+        };
+        break;
+      case 'closed':
+        void this.#finish();
+        break;
+    }
+  }
+
+  async #finish(): Promise<void> {
+    await this.#explainDenial();
+    this.#isClosed = true;
+    this.#didClose.fire();
+    this.#didChangeState.fire();
+    this.#whenClosed.resolve();
+  }
+
+  async #explainDenial(): Promise<void> {
+    if (this.#state.kind !== 'exited' || this.#state.exitCode === 0 || this.#process.sandbox === 'none') {
+      return;
+    }
+    const { exitCode, sandboxDenied } = this.#state;
+    const { chunks } = await this.#process.read({ afterSeq: 0 });
+    const all = Buffer.concat(chunks.map(({ chunk }) => chunk));
+    const output = decodeUtf8(all.subarray(-denialTailBytes));
+    const isNetworkOff = this.policy.network === 'off';
+    if (sandboxDenied || isLikelyNetworkDenied({ exitCode, output, isNetworkOff })) {
+      this.#denial = describeDenial({ output, policy: this.policy, exitCode });
+    }
+  }
+}
+
+async function renderPipeOutput(bytes: Uint8Array): Promise<string> {
+  const screen = new Screen({ size: pipeScreenSize, convertEol: true });
+  screen.write(bytes);
+  const text = await screen.takeText();
+  screen.dispose();
+  return text;
+}

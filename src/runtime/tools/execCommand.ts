@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import type { Orchestrator } from '../orchestrator.ts';
+import { unsandboxedConfirmation } from '../orchestrator.ts';
+import { composeAnswer, waitForYield } from '../sessions/answer.ts';
+import { outputForms } from '../sessions/session.ts';
+import type { SessionManager } from '../sessions/sessionManager.ts';
+import { agentTerminalSize, clampYield, outputTokens } from './limits.ts';
+import type { Tool, ToolResult } from './tool.ts';
+import { toolError } from './tool.ts';
+
+/** Linux passes no single argument longer than 128 KiB; the shell gets the command as one. */
+const maxCommandBytes = 128 * 1024 - 1;
+
+export const execCommandSchema = z.object({
+  cmd: z
+    .string()
+    .min(1, 'must not be empty')
+    .refine((cmd) => !cmd.includes('\0'), 'must not contain NUL characters')
+    .refine(
+      (cmd) => Buffer.byteLength(cmd) <= maxCommandBytes,
+      'is longer than 128 KiB: put the script into a file and run that',
+    )
+    .describe('Shell command to run.'),
+  workdir: z
+    .string()
+    .optional()
+    .describe('Folder to run in: the name of an open workspace folder, an absolute path, or a path relative to the active one. Defaults to the active workspace folder.'),
+  shell: z.string().optional().describe("Absolute path of the shell to use. Defaults to the person's own."),
+  login: z.boolean().default(true).describe('Run the shell as a login shell (-lc instead of -c).'),
+  tty: z
+    .boolean()
+    .default(false)
+    .describe('Give the command a terminal. Needed for prompts, REPLs and full-screen programs; without it stdin is closed.'),
+  yield_time_ms: z
+    .number()
+    .default(10_000)
+    .describe('How long to wait for the end before answering with the output so far, in milliseconds (250 to 30000).'),
+  max_output_tokens: outputTokens,
+  output: z
+    .enum(outputForms)
+    .optional()
+    .describe('screen: the text a person would see, progress bars settled (default with a tty). stream: the raw output (default without).'),
+});
+export type ExecCommandInput = z.infer<typeof execCommandSchema>;
+
+/** Runs a shell command; answers with the finished result, or with a session that goes on. */
+export function createExecCommandTool(
+  orchestrator: Orchestrator,
+  sessions: SessionManager,
+): Tool<ExecCommandInput> {
+  return {
+    name: 'exec_command',
+    inputSchema: execCommandSchema,
+    invocationMessage: ({ cmd }) => `Running ${cmd}`,
+    confirmation: (input) => orchestrator.confirmation(input),
+
+    async invoke(input, context): Promise<ToolResult> {
+      const startedAt = performance.now();
+      const prepared = await orchestrator.prepare({ ...input, isTty: input.tty });
+      if (!prepared.ok) {
+        return toolError('exec_command', prepared.error);
+      }
+      const { root, policy } = prepared.value;
+      const confirmation = unsandboxedConfirmation(policy, input.cmd, root);
+      if (confirmation !== undefined && !(await context.confirm(confirmation))) {
+        return toolError('exec_command', {
+          message: 'the person did not allow running this without a sandbox.',
+          hint: 'Do not retry the same command; ask the person, or suggest changing the sandbox mode.',
+        });
+      }
+      const started = await sessions.start({
+        ...prepared.value,
+        commandLine: input.cmd,
+        owner: 'agent',
+        ...(input.tty && { tty: agentTerminalSize }),
+      });
+      if (!started.ok) {
+        return toolError('exec_command', started.error);
+      }
+      const session = started.value;
+      const request = {
+        yieldMs: clampYield(input.yield_time_ms),
+        maxTokens: input.max_output_tokens,
+        form: input.output ?? (input.tty ? 'screen' : 'stream'),
+        signal: context.signal,
+      } as const;
+      await waitForYield(session, request);
+      if (context.signal.aborted) {
+        await session.terminate();
+        return abortedResult(performance.now() - startedAt, session.id);
+      }
+      const isClosed = session.isClosed;
+      const text = await composeAnswer(session, request, performance.now() - startedAt);
+      if (isClosed) {
+        sessions.forget(session.id);
+      }
+      return { text, isError: false, sessionId: session.id };
+    },
+  };
+}
+
+function abortedResult(wallTimeMs: number, sessionId: number): ToolResult {
+  const text = `Wall time: ${(wallTimeMs / 1_000).toFixed(4)} seconds\naborted by user`;
+  return { text, isError: true, sessionId };
+}

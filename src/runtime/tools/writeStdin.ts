@@ -1,0 +1,109 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { z } from 'zod';
+import { unsandboxedConfirmation } from '../orchestrator.ts';
+import { composeAnswer, waitForYield } from '../sessions/answer.ts';
+import type { Session } from '../sessions/session.ts';
+import { outputForms } from '../sessions/session.ts';
+import type { SessionManager } from '../sessions/sessionManager.ts';
+import { clampPoll, clampYield, outputTokens } from './limits.ts';
+import type { Confirmation, Tool, ToolResult } from './tool.ts';
+import { toolError } from './tool.ts';
+
+const interrupt = '\u0003';
+/** As in the reference: a terminal's answer to what was typed is given this long before it is gathered. */
+const echoPauseMs = 100;
+
+export const writeStdinSchema = z.object({
+  session_id: z.number().int('must be a whole number').describe('The session, as exec_command gave it.'),
+  chars: z
+    .string()
+    .default('')
+    .describe('Characters to type, control characters included (\\u0003 interrupts). Empty polls for output.'),
+  yield_time_ms: z
+    .number()
+    .optional()
+    .describe('How long to gather output, in milliseconds: 250 to 30000 (default 250) with chars, 5000 to 300000 (default 5000) when polling. The end of the process answers at once.'),
+  max_output_tokens: outputTokens,
+  output: z
+    .enum(outputForms)
+    .optional()
+    .describe('screen: the text a person would see that changed since the last answer (default with a tty). stream: the raw output.'),
+});
+export type WriteStdinInput = z.infer<typeof writeStdinSchema>;
+
+/** Types into a session, or polls it; answers with the output since the last answer. */
+export function createWriteStdinTool(sessions: SessionManager): Tool<WriteStdinInput> {
+  return {
+    name: 'write_stdin',
+    inputSchema: writeStdinSchema,
+    invocationMessage: ({ session_id, chars }) =>
+      chars === '' ? `Waiting for session ${session_id}` : `Typing into session ${session_id}`,
+    confirmation: ({ session_id, chars }) => confirmationFor(sessions.get(session_id), chars),
+
+    async invoke(input, context): Promise<ToolResult> {
+      const startedAt = performance.now();
+      const session = sessions.use(input.session_id);
+      if (session === undefined) {
+        return toolError('write_stdin', {
+          message: `Unknown process id ${input.session_id}`,
+          hint: 'It has finished and its output was returned, or it never existed: see list_sessions.',
+        });
+      }
+      const confirmation = confirmationFor(session, input.chars);
+      if (confirmation !== undefined && !(await context.confirm(confirmation))) {
+        return toolError('write_stdin', {
+          message: 'the person did not allow typing into this unsandboxed session.',
+          hint: 'Ask the person before you try again.',
+        });
+      }
+      if (input.chars !== '' && !type(session, input.chars)) {
+        return toolError('write_stdin', {
+          message: 'stdin is closed for this session; rerun exec_command with tty=true to keep stdin open',
+          hint: `Only \\u0003 (interrupt) reaches a session without a terminal.`,
+        });
+      }
+      if (input.chars !== '' && session.isTty) {
+        await delay(echoPauseMs);
+      }
+      const request = {
+        yieldMs: input.chars === '' ? clampPoll(input.yield_time_ms ?? 5_000) : clampYield(input.yield_time_ms ?? 250),
+        maxTokens: input.max_output_tokens,
+        form: input.output ?? (session.isTty ? 'screen' : 'stream'),
+        signal: context.signal,
+      } as const;
+      await waitForYield(session, request);
+      if (context.signal.aborted) {
+        // Only the waiting ends: the session and its output stay for the next call.
+        return {
+          text: `Wall time: ${((performance.now() - startedAt) / 1_000).toFixed(4)} seconds\naborted by user`,
+          isError: true,
+          sessionId: session.id,
+        };
+      }
+      const isClosed = session.isClosed;
+      const text = await composeAnswer(session, request, performance.now() - startedAt);
+      if (isClosed) {
+        sessions.forget(session.id);
+      }
+      return { text, isError: false, sessionId: session.id };
+    },
+  };
+}
+
+/** False when the session takes no input. A finished session is not an error: its rest is still to be read. */
+function type(session: Session, chars: string): boolean {
+  if (session.state.kind === 'exited') {
+    return true;
+  }
+  if (!session.isTty) {
+    return chars === interrupt && session.interrupt();
+  }
+  return session.write(chars);
+}
+
+function confirmationFor(session: Session | undefined, chars: string): Confirmation | undefined {
+  if (session === undefined || chars === '' || chars === interrupt) {
+    return undefined;
+  }
+  return unsandboxedConfirmation(session.policy, `${JSON.stringify(chars)}\ntyped into: ${session.commandLine}`, session.root);
+}

@@ -1,0 +1,49 @@
+import { readFileSync } from 'node:fs';
+import { constants } from 'node:os';
+
+export function signalNumber(name: NodeJS.Signals): number {
+  return constants.signals[name];
+}
+
+export function signalName(number: number): NodeJS.Signals | undefined {
+  const entries = Object.entries(constants.signals) as [NodeJS.Signals, number][];
+  return entries.find(([, value]) => value === number)?.[0];
+}
+
+/** Signals a whole process group. False when no process of it is left. */
+export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
+  try {
+    process.kill(-leader, signal);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * Signals the command that runs below a bubblewrap process, so that its own traps run: a signal to bubblewrap
+ * itself would end the whole sandbox at once. The command is the child of the sandbox's first process.
+ * False when it is not running (yet, or any more).
+ */
+export function signalSandboxedGroup(launcher: number, signal: NodeJS.Signals): boolean {
+  const [init] = childrenOf(launcher);
+  const [command] = init === undefined ? [] : childrenOf(init);
+  return command !== undefined && (signalGroup(command, signal) || signalProcess(command, signal));
+}
+
+function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  try {
+    return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function childrenOf(pid: number): number[] {
+  try {
+    const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8');
+    return text.split(' ').filter(Boolean).map(Number);
+  } catch {
+    return [];
+  }
+}

@@ -1,0 +1,57 @@
+import { Emitter } from '../base/event.ts';
+import type { ChildExit, ChildHandle, ChildOutput, ChildSpec, TerminalSize } from './childHandle.ts';
+import { loadNodePty } from './nodePty.ts';
+import { signalName } from './processGroup.ts';
+
+/**
+ * Starts a child on a pseudoterminal of its own: session leader, controlling terminal, normal line discipline.
+ * Rejects when the native part cannot be loaded or the pseudoterminal cannot be made.
+ */
+export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalSize }): Promise<ChildHandle> {
+  const [file, ...args] = spec.argv;
+  const { spawn } = await loadNodePty();
+  const pty = spawn(file, args, {
+    name: spec.env['TERM'] ?? 'xterm-256color',
+    cols: spec.size.columns,
+    rows: spec.size.rows,
+    cwd: spec.cwd,
+    env: { ...spec.env },
+    // Raw bytes: decoding belongs to the readers, who know where characters end.
+    encoding: null,
+  });
+  const output = new Emitter<ChildOutput>();
+  const exited = new Emitter<ChildExit>();
+  const drained = new Emitter<void>();
+  const state = { hasExited: false };
+
+  pty.onData((data: string | Uint8Array) => {
+    output.fire({ stream: 'pty', chunk: typeof data === 'string' ? Buffer.from(data) : data });
+  });
+  // node-pty reports the exit after the terminal's other end is closed, or 200 ms later at most.
+  pty.onExit(({ exitCode, signal }) => {
+    state.hasExited = true;
+    const name = signal === undefined ? undefined : signalName(signal);
+    exited.fire(name === undefined ? { exitCode } : { exitCode: 128 + (signal ?? 0), signal: name });
+    drained.fire();
+  });
+
+  return {
+    pid: pty.pid,
+    onOutput: output.event,
+    onExit: exited.event,
+    onDrained: drained.event,
+    write: (bytes) => {
+      if (state.hasExited) {
+        return false;
+      }
+      pty.write(Buffer.from(bytes));
+      return true;
+    },
+    endInput: () => pty.write('\x04'),
+    resize: ({ columns, rows }) => {
+      if (!state.hasExited) {
+        pty.resize(columns, rows);
+      }
+    },
+  };
+}
