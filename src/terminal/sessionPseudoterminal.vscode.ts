@@ -63,7 +63,7 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
       return;
     }
     if (!this.#session.isTty && data.includes('\x03')) {
-      this.#session.write('\x03');
+      this.#session.interrupt();
       return;
     }
     if (!this.#session.write(data) && this.#session.state.kind === 'running') {
@@ -90,9 +90,9 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
   #start(replay: string): void {
     const { cwd, commandLine } = this.#session;
     this.#write(commandStarted({ cwd, commandLine, nonce: this.#options.nonce }));
-    this.#write(replay);
+    this.#write(this.#session.isTty ? replay : replay.replace(/(?<!\r)\n/g, '\r\n'));
     this.#pacer.release();
-    if (this.#session.state.kind === 'exited') {
+    if (this.#session.isClosed) {
       this.#end();
     }
   }

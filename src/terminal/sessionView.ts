@@ -9,6 +9,8 @@ export interface SessionView {
   readonly isTty: boolean;
   readonly isUnsandboxed: boolean;
   readonly state: SessionState;
+  /** True once {@link onDidClose} has fired: exited, and no output follows. */
+  readonly isClosed: boolean;
   /** Output as it comes, raw bytes, both streams of a pipe session in order of arrival. */
   readonly onDidOutput: Event<Uint8Array>;
   /** Fires once, after the last output. */
@@ -21,6 +23,8 @@ export interface SessionView {
   replay(): Promise<string>;
   /** Types into the session. False when nothing reads (finished, or no terminal and no stdin). */
   write(data: string): boolean;
+  /** Sends the interrupt signal, as Ctrl+C on a terminal would. */
+  interrupt(): boolean;
   resize(size: { readonly columns: number; readonly rows: number }): void;
   terminate(): Promise<void>;
 }

@@ -41,3 +41,11 @@ export function formatBytes(bytes: number): string {
   }
   return bytes < 1_000_000 ? `${(bytes / 1000).toFixed(1)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
+
+/** The state in two or three words, for lists. */
+export function stateWords(state: SessionState): string {
+  if (state.kind === 'running') {
+    return 'running';
+  }
+  return state.signal === undefined ? `exited with ${state.exitCode}` : `ended by ${state.signal}`;
+}

@@ -2,7 +2,13 @@ import assert from 'node:assert/strict';
 import { defaultPacerLimits, OutputPacer } from '../../../src/terminal/outputPacer.ts';
 import { FakeClock } from './fakeClock.ts';
 
-const limits = { ...defaultPacerLimits, writeBytes: 10, bytesPerSecond: 1000, backlogBytes: 100, tailBytes: 20 };
+const limits = {
+  ...defaultPacerLimits,
+  writeBytes: 10,
+  bytesPerSecond: 1000,
+  backlogBytes: 100,
+  tailBytes: 20,
+};
 
 function paced(use: Partial<typeof limits> = {}) {
   const clock = new FakeClock();
@@ -102,8 +108,6 @@ describe('OutputPacer', () => {
     const gaps = shown.filter((entry) => entry.text.startsWith('<'));
     assert.ok(gaps.length >= 3 && gaps.length <= 6, `${gaps.length} gaps`);
     assert.ok(text().endsWith('flood\nlast'));
-    const written = shown.filter((entry) => !entry.text.startsWith('<')).join('').length;
-    assert.ok(written > 0);
     const shownBytes = text().replace(/<\d+>/g, '').length;
     assert.equal(shownBytes + pacer.droppedBytes, count + 4);
   });

@@ -1,0 +1,10 @@
+/** The commands of the manifest; a test compares both. */
+export const commandIds = {
+  runSandboxed: 'cordon.runSandboxed',
+  showSession: 'cordon.showSession',
+  killSession: 'cordon.killSession',
+  changeSandbox: 'cordon.changeSandbox',
+  checkSandbox: 'cordon.checkSandbox',
+  explainSandboxError: 'cordon.explainSandboxError',
+  showLog: 'cordon.showLog',
+} as const;

@@ -1,0 +1,85 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import type { Session } from '../../runtime/sessions/session.ts';
+import type { SessionManager } from '../../runtime/sessions/sessionManager.ts';
+import { shortCommand, stateWords } from '../../terminal/sessionWords.ts';
+import type { SessionTerminals } from '../sessionTerminals.ts';
+import { commandIds } from './commandIds.ts';
+
+/** Registers the commands that show and end sessions. */
+export function registerSessionCommands(sessions: SessionManager, terminals: SessionTerminals): Disposable {
+  const store = new DisposableStore();
+  store.add(
+    vscode.commands.registerCommand(commandIds.showSession, async (id?: unknown) => {
+      const named = typeof id === 'number' ? sessions.get(id) : undefined;
+      const session = named ?? (await pickSession(sessions, terminals, 'Which session do you want to see?'));
+      if (session !== undefined) {
+        terminals.show(session);
+      }
+    }),
+  );
+  store.add(
+    vscode.commands.registerCommand(commandIds.killSession, async () => {
+      const running = (session: Session): boolean => session.state.kind === 'running';
+      await (
+        await pickSession(sessions, terminals, 'Which session do you want to end?', running)
+      )?.terminate();
+    }),
+  );
+  return store;
+}
+
+interface Entry extends vscode.QuickPickItem {
+  readonly session: Session;
+}
+
+const killButton = { iconPath: new vscode.ThemeIcon('trash'), tooltip: 'End this session' };
+const anotherButton = { iconPath: new vscode.ThemeIcon('add'), tooltip: 'Show in one more terminal' };
+
+async function pickSession(
+  sessions: SessionManager,
+  terminals: SessionTerminals,
+  question: string,
+  isOffered: (session: Session) => boolean = () => true,
+): Promise<Session | undefined> {
+  const list = (): readonly Entry[] => sessions.list().filter(isOffered).map(entryOf).reverse();
+  if (list().length === 0) {
+    await vscode.window.showInformationMessage('There is no such session now.');
+    return undefined;
+  }
+  const store = new DisposableStore();
+  const picker = store.add(vscode.window.createQuickPick<Entry>());
+  picker.placeholder = question;
+  picker.matchOnDescription = true;
+  picker.items = list();
+  store.add(sessions.onDidChange(() => (picker.items = list())));
+  try {
+    return await new Promise<Session | undefined>((resolve) => {
+      picker.onDidTriggerItemButton(({ button, item }) => {
+        if (button === killButton) {
+          void item.session.terminate();
+        } else {
+          terminals.showAnother(item.session);
+          picker.hide();
+        }
+      });
+      picker.onDidAccept(() => resolve(picker.selectedItems[0]?.session));
+      picker.onDidHide(() => resolve(undefined));
+      picker.show();
+    });
+  } finally {
+    store.dispose();
+  }
+}
+
+function entryOf(session: Session): Entry {
+  const isRunning = session.state.kind === 'running';
+  return {
+    label: shortCommand(session.commandLine, 80),
+    description: `${session.id} · ${stateWords(session.state)}`,
+    detail: `${session.cwd} · ${session.owner === 'person' ? 'started by you' : 'started by an agent'}`,
+    buttons: isRunning ? [anotherButton, killButton] : [anotherButton],
+    session,
+  };
+}

@@ -1,0 +1,38 @@
+import * as vscode from 'vscode';
+import type { PolicyInput } from '../sandbox/policy/resolve.ts';
+
+/** What settings say about a root's policy, told apart by who wrote them; nothing is checked yet. */
+export type PolicySettings = Pick<PolicyInput, 'user' | 'workspace'>;
+
+export const sandboxSection = 'cordon.sandbox';
+
+/**
+ * Reads the settings for one folder. The workspace's side is read only for the clauses that it may narrow:
+ * the others are machine settings, which the editor does not take from a workspace either.
+ */
+export function readPolicySettings(folder: vscode.Uri): PolicySettings {
+  const configuration = vscode.workspace.getConfiguration(sandboxSection, folder);
+  const user = (name: string): unknown => configuration.inspect(name)?.globalValue;
+  const workspace = (name: string): unknown => {
+    const found = configuration.inspect(name);
+    return found?.workspaceFolderValue ?? found?.workspaceValue;
+  };
+  const environment = definedOnly({
+    inherit: user('environment.inherit'),
+    set: user('environment.set'),
+  });
+  return {
+    user: {
+      mode: user('mode'),
+      network: user('network'),
+      tmp: user('tmp'),
+      writableRoots: user('writableRoots'),
+      environment: Object.keys(environment).length > 0 ? environment : undefined,
+    },
+    workspace: { mode: workspace('mode'), network: workspace('network'), tmp: workspace('tmp') },
+  };
+}
+
+function definedOnly(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
+  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+}

@@ -1,0 +1,59 @@
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import type { NetworkMode, PolicySource, SandboxMode, SandboxPolicy } from '../sandbox/policy/policy.ts';
+
+/** The modes and the network in the words of the status bar and the quick picks. */
+export const modeWords: Readonly<Record<SandboxMode, { readonly label: string; readonly detail: string }>> = {
+  'read-only': { label: 'Read only', detail: 'Commands read everything that you can and write nothing.' },
+  'workspace-write': {
+    label: 'Workspace write',
+    detail:
+      'Commands write in this folder and in the folders that you added, but not in .git, .vscode and the like.',
+  },
+  'danger-full-access': {
+    label: 'No sandbox',
+    detail: 'Commands may do whatever you may do on this machine, network included.',
+  },
+};
+
+export const networkWords: Readonly<
+  Record<NetworkMode, { readonly label: string; readonly detail: string }>
+> = {
+  off: { label: 'Network off', detail: 'Commands reach no network, not even this machine’s own services.' },
+  on: { label: 'Network on', detail: 'Commands reach every network that you can.' },
+};
+
+const sourceWords: Readonly<Record<PolicySource, string>> = {
+  default: 'default',
+  user: 'your settings',
+  grant: 'your choice here',
+  workspace: 'narrowed by the workspace',
+  untrusted: 'workspace not trusted',
+  request: 'this command',
+};
+
+/** The policy in a few words, for the status bar. */
+export function policySummary(policy: SandboxPolicy): string {
+  if (policy.sources.mode === 'untrusted') {
+    return 'Read only (workspace not trusted)';
+  }
+  const mode = modeWords[policy.mode].label;
+  return isUnsandboxed(policy) ? mode : `${mode} · ${networkWords[policy.network].label.toLowerCase()}`;
+}
+
+/** Each clause with who decided it, one per entry. */
+export function policyClauses(policy: SandboxPolicy): readonly string[] {
+  const { sources } = policy;
+  const from = (source: PolicySource): string => `(${sourceWords[source]})`;
+  if (isUnsandboxed(policy)) {
+    return [`Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`];
+  }
+  const added = policy.writableRoots.filter((path) => path !== policy.root);
+  return [
+    `Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`,
+    `Network: ${policy.network} ${from(sources.network)}`,
+    `Temporary folder: ${policy.tmp} ${from(sources.tmp)}`,
+    ...(policy.mode === 'workspace-write' && added.length > 0
+      ? [`Also writable: ${added.join(', ')} ${from(sources.writableRoots)}`]
+      : []),
+  ];
+}

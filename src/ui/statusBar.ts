@@ -1,0 +1,116 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../base/disposable.ts';
+import type { Disposable } from '../base/disposable.ts';
+import type { Root } from '../runtime/roots.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { commandIds } from './commands/commandIds.ts';
+import type { PolicyStore } from './policyStore.ts';
+import { policyClauses, policySummary } from './policyWords.ts';
+import type { SandboxHealth } from './sandboxHealth.ts';
+
+/** Shows the active root's policy; a click changes it. Hidden where there is no root. */
+export function createStatusBar(policies: PolicyStore, health: SandboxHealth): Disposable {
+  const store = new DisposableStore();
+  const item = store.add(
+    vscode.window.createStatusBarItem('sandbox', vscode.StatusBarAlignment.Left, priority),
+  );
+  item.name = 'Cordon Sandbox';
+  item.command = commandIds.changeSandbox;
+  const update = (): void => {
+    const face = faceOf(policies, health);
+    if (face === undefined) {
+      item.hide();
+      return;
+    }
+    item.text = `$(${face.icon}) ${face.text}`;
+    item.tooltip = face.tooltip;
+    item.backgroundColor = face.colour === undefined ? undefined : new vscode.ThemeColor(face.colour);
+    item.accessibilityInformation = { label: `Cordon sandbox: ${face.text}` };
+    item.show();
+  };
+  store.add(policies.onDidChange(update));
+  store.add(policies.onDidChangeActive(update));
+  store.add(health.onDidChange(update));
+  update();
+  return store;
+}
+
+const priority = 50;
+const warning = 'statusBarItem.warningBackground';
+const error = 'statusBarItem.errorBackground';
+
+interface Face {
+  readonly icon: string;
+  readonly text: string;
+  readonly tooltip: vscode.MarkdownString;
+  readonly colour?: string;
+}
+
+function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined {
+  const roots = policies.list();
+  if (roots.length === 0) {
+    return undefined;
+  }
+  const root = policies.active();
+  if (root === undefined) {
+    return {
+      icon: 'shield',
+      text: `${roots.length} sandboxes`,
+      tooltip: lines('The sandbox of each folder', []),
+    };
+  }
+  const policy = policies.policyFor(root);
+  const prefix = roots.length > 1 ? `${root.name}: ` : '';
+  if (!policy.ok) {
+    const { field, message, hint } = policy.error;
+    return {
+      icon: 'error',
+      text: `${prefix}Invalid sandbox setting`,
+      tooltip: lines(`${root.name}: ${field}`, [message, hint]),
+      colour: error,
+    };
+  }
+  return faceOfPolicy(root, policy.value, prefix, health);
+}
+
+function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health: SandboxHealth): Face {
+  const text = `${prefix}${policySummary(policy)}`;
+  if (isUnsandboxed(policy)) {
+    const tooltip = lines(`Commands in ${root.name} run without a sandbox`, policyClauses(policy));
+    return { icon: 'warning', text, tooltip, colour: warning };
+  }
+  if (health.error !== undefined) {
+    const { message, hint } = health.error;
+    return {
+      icon: 'error',
+      text: `${prefix}Sandbox not available`,
+      tooltip: lines(`No command runs in ${root.name}`, [message, hint], {
+        label: 'Explain',
+        command: commandIds.explainSandboxError,
+      }),
+      colour: error,
+    };
+  }
+  return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, policyClauses(policy)) };
+}
+
+function lines(
+  title: string,
+  facts: readonly string[],
+  link?: { readonly label: string; readonly command: string },
+): vscode.MarkdownString {
+  const text = new vscode.MarkdownString();
+  if (link !== undefined) {
+    text.isTrusted = { enabledCommands: [link.command] };
+  }
+  text.appendText(title);
+  for (const fact of facts) {
+    text.appendMarkdown('\n\n- ').appendText(fact);
+  }
+  text.appendMarkdown('\n\nClick to change it.');
+  if (link !== undefined) {
+    text.appendMarkdown(` [${link.label}](command:${link.command})`);
+  }
+  return text;
+}

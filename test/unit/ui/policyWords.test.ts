@@ -1,0 +1,53 @@
+import assert from 'node:assert/strict';
+import { defaultEnvironmentPolicy } from '../../../src/sandbox/environment.ts';
+import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
+import { policyClauses, policySummary } from '../../../src/ui/policyWords.ts';
+
+const policy: SandboxPolicy = {
+  root: '/w',
+  mode: 'workspace-write',
+  network: 'off',
+  tmp: 'private',
+  writableRoots: ['/w', '/cache'],
+  environment: defaultEnvironmentPolicy,
+  sources: {
+    mode: 'user',
+    network: 'default',
+    tmp: 'workspace',
+    writableRoots: 'user',
+    environment: 'default',
+  },
+};
+const open: SandboxPolicy = { ...policy, mode: 'danger-full-access', network: 'on' };
+const untrusted: SandboxPolicy = {
+  ...policy,
+  mode: 'read-only',
+  sources: { ...policy.sources, mode: 'untrusted' },
+};
+
+describe('policySummary()', () => {
+  it('names mode and network, and nothing that a missing sandbox does not confine', () => {
+    assert.equal(policySummary(policy), 'Workspace write · network off');
+    assert.equal(policySummary({ ...policy, mode: 'read-only', network: 'on' }), 'Read only · network on');
+    assert.equal(policySummary(open), 'No sandbox');
+  });
+
+  it('tells that the workspace is not trusted', () => {
+    assert.equal(policySummary(untrusted), 'Read only (workspace not trusted)');
+  });
+});
+
+describe('policyClauses()', () => {
+  it('tells for each clause who decided it', () => {
+    assert.deepEqual(policyClauses(policy), [
+      'Mode: Workspace write (your settings)',
+      'Network: off (default)',
+      'Temporary folder: private (narrowed by the workspace)',
+      'Also writable: /cache (your settings)',
+    ]);
+  });
+
+  it('claims no confinement without a sandbox', () => {
+    assert.deepEqual(policyClauses(open), ['Mode: No sandbox (your settings)']);
+  });
+});
