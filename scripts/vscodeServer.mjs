@@ -168,10 +168,10 @@ export function editorUrl(server, { folder, workspaceFile, extensionPaths = [], 
   if (folder) address.searchParams.set('folder', folder);
   if (workspaceFile) address.searchParams.set('workspace', workspaceFile);
   const remote = (path) => `vscode-remote://127.0.0.1:${server.port}${path}`;
-  const payload = [['skipWelcome', 'true']];
+  const payload = [];
   for (const path of extensionPaths) payload.push(['extensionDevelopmentPath', remote(path)]);
   if (testsPath) payload.push(['extensionTestsPath', remote(testsPath)]);
-  address.searchParams.set('payload', JSON.stringify(payload));
+  if (payload.length > 0) address.searchParams.set('payload', JSON.stringify(payload));
   return address.href;
 }
 

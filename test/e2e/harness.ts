@@ -72,8 +72,12 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
   const folder = await createTemporaryFolder('editor');
   const cleanups: (() => Promise<unknown>)[] = [folder.dispose];
   const cleanUp = async (): Promise<void> => {
-    for (const cleanup of cleanups.reverse()) {
-      await cleanup();
+    const errors: unknown[] = [];
+    for (const cleanup of cleanups.splice(0).reverse()) {
+      await cleanup().catch((error: unknown) => errors.push(error));
+    }
+    if (errors.length > 0) {
+      throw errors[0];
     }
   };
   try {
