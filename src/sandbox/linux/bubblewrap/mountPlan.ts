@@ -1,0 +1,122 @@
+import { lstatSync, realpathSync } from 'node:fs';
+import type { Result } from '../../../base/result.ts';
+import { fail, ok } from '../../../base/result.ts';
+import { isBelow, isInside } from '../../paths.ts';
+import type { SandboxPolicy } from '../../policy/policy.ts';
+import type { SandboxError } from '../../sandboxManager.ts';
+import type { Mount } from './mounts.ts';
+import type { ProtectedPaths } from './protectedNames.ts';
+import { findProtectedPaths } from './protectedNames.ts';
+
+/** Where the launcher's companion is inside every sandbox. */
+export const helperInside = '/run/cordon/launch';
+
+/** Canonical places of this machine; they do not change while Cordon runs. */
+export interface Machine {
+  readonly helperPath: string;
+  /** Cordon's notes about runs: never visible inside. */
+  readonly runtimeFolder: string;
+  /** `/tmp` and `/var/tmp`, as far as they exist. */
+  readonly temporaryFolders: readonly string[];
+  /** Programs and folders that later runs trust: read-only, should a writable root contain them. */
+  readonly trustedPaths: readonly string[];
+}
+
+/** The mounts of a policy, unordered, and what needs a claim before it can be decided. */
+export interface MountPlan {
+  readonly mounts: readonly Mount[];
+  readonly protectedPaths: ProtectedPaths;
+}
+
+/** Below these the machine's own state lies: they are replaced, and cannot be opened as roots. */
+const systemFolders = ['/dev', '/proc', '/sys'] as const;
+const runFolder = '/run';
+
+/**
+ * What the command sees of the file system: everything, read-only; the policy's roots, writable where the mode says
+ * so; fresh `/dev`, `/proc`, `/run`; and with a private tmp an empty `/tmp`. Host sockets live in `/run` and `/tmp`.
+ */
+export function planMounts(
+  policy: SandboxPolicy,
+  cwd: string,
+  machine: Machine,
+): Result<MountPlan, SandboxError> {
+  const unusable = policy.writableRoots.find(
+    (root) => root === runFolder || systemFolders.some((folder) => isInside(root, folder)),
+  );
+  if (unusable !== undefined) {
+    return fail({
+      kind: 'clause-unenforceable',
+      message: `${unusable} cannot be a writable root: the sandbox has its own /dev, /proc and /run.`,
+      hint: 'Take it out of cordon.sandbox.writableRoots.',
+    });
+  }
+  const roots = policy.writableRoots.filter((root, index) => index === 0 || exists(root));
+  const isWritable = policy.mode === 'workspace-write';
+  const hiddenFolders = [runFolder, ...(policy.tmp === 'private' ? machine.temporaryFolders : [])];
+  if (!roots.some((root) => isInside(cwd, root)) && hiddenFolders.some((folder) => isBelow(cwd, folder))) {
+    return fail(hiddenFolder(cwd));
+  }
+  const protectedPaths = isWritable ? findProtectedPaths(roots) : ok({ existing: [], missing: [] });
+  if (!protectedPaths.ok) {
+    return protectedPaths;
+  }
+  const opened = isWritable ? [...roots, ...(policy.tmp === 'shared' ? machine.temporaryFolders : [])] : [];
+  const shown = isWritable
+    ? []
+    : roots.filter((root) => hiddenFolders.some((folder) => isInside(root, folder)));
+  const covered = (path: string): boolean => opened.some((root) => isBelow(path, root));
+  return ok({
+    mounts: [
+      { path: '/', kind: 'read' },
+      ...(opened.includes('/') ? [{ path: '/', kind: 'write' } as const] : []),
+      { path: '/dev', kind: 'devices' },
+      { path: '/proc', kind: 'processes' },
+      ...kernelSettings.filter(exists).map((path) => ({ path, kind: 'read' }) as const),
+      ...hiddenFolders.map((path) => ({ path, kind: 'scratch' }) as const),
+      { path: helperInside, kind: 'read', source: machine.helperPath },
+      ...(policy.network === 'on' ? resolverMounts() : []),
+      ...shown.map((path) => ({ path, kind: 'read' }) as const),
+      ...opened.map((path) => ({ path, kind: 'write' }) as const),
+      ...machine.trustedPaths.filter(covered).map((path) => ({ path, kind: 'read' }) as const),
+      ...(covered(machine.runtimeFolder) ? [{ path: machine.runtimeFolder, kind: 'empty' } as const] : []),
+    ],
+    protectedPaths: protectedPaths.value,
+  });
+}
+
+/**
+ * A fresh procfs lets uid 0 write these, whatever its capabilities: the files check the user. bubblewrap covers only
+ * some of them (reference §5.8: `core_pattern` is code execution on the machine).
+ */
+const kernelSettings = [
+  '/proc/sys',
+  '/proc/sysrq-trigger',
+  '/proc/irq',
+  '/proc/bus',
+  '/proc/fs',
+  '/proc/scsi',
+];
+
+/** systemd keeps the file that `/etc/resolv.conf` leads to in `/run`. */
+function resolverMounts(): Mount[] {
+  try {
+    const path = realpathSync('/etc/resolv.conf');
+    return isBelow(path, runFolder) ? [{ path, kind: 'read' }] : [];
+  } catch {
+    // No resolver configuration outside, so there is none inside.
+    return [];
+  }
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+function hiddenFolder(cwd: string): SandboxError {
+  return {
+    kind: 'clause-unenforceable',
+    message: `The folder ${cwd} is not visible in the sandbox, which has its own /run and a private /tmp.`,
+    hint: 'Run the command in a root, add the folder to cordon.sandbox.writableRoots, or set cordon.sandbox.tmp to "shared".',
+  };
+}

@@ -1,0 +1,82 @@
+import { accessSync, constants } from 'node:fs';
+import type { Result } from '../../../base/result.ts';
+import { fail, ok } from '../../../base/result.ts';
+import type { SandboxError } from '../../sandboxManager.ts';
+import type { RunProgram } from '../runProgram.ts';
+import { bubblewrapMissing, explainFailure, helperMissing, isWsl1, wsl1 } from './explainFailure.ts';
+import { findBubblewrap } from './findBubblewrap.ts';
+import type { BubblewrapFeatures } from './launcherArguments.ts';
+import { launcherArguments } from './launcherArguments.ts';
+import type { Mount } from './mounts.ts';
+import { helperInside } from './mountPlan.ts';
+
+/** A bubblewrap that has been seen to work here. */
+export interface Bubblewrap {
+  readonly path: string;
+  readonly version: string;
+  readonly features: BubblewrapFeatures;
+}
+
+export interface ProbeInput {
+  readonly searchPath: string;
+  readonly untrustedFolders: readonly string[];
+  readonly helperPath: string;
+  readonly kernelVersion: string;
+  readonly filter: Uint8Array;
+  readonly run: RunProgram;
+}
+
+const probeMounts = (helperPath: string): Mount[] => [
+  { path: '/', kind: 'read' },
+  { path: '/dev', kind: 'devices' },
+  { path: '/proc', kind: 'processes' },
+  { path: '/proc/sys', kind: 'read' },
+  { path: '/run', kind: 'scratch' },
+  { path: helperInside, kind: 'read', source: helperPath },
+];
+
+/** Finds bubblewrap and starts one real sandbox with every defence; says which cause stops it otherwise. */
+export async function probeBubblewrap(input: ProbeInput): Promise<Result<Bubblewrap, SandboxError>> {
+  const { helperPath, run } = input;
+  if (isWsl1(input.kernelVersion)) {
+    return fail(wsl1);
+  }
+  if (!isExecutable(helperPath)) {
+    return fail(helperMissing(helperPath));
+  }
+  const path = findBubblewrap(input.searchPath, input.untrustedFolders);
+  if (path === undefined) {
+    return fail(bubblewrapMissing);
+  }
+  const [help, version] = await Promise.all([run(path, ['--help']), run(path, ['--version'])]);
+  const options = help.stdout + help.stderr;
+  const features = {
+    disableUserns: options.includes('--disable-userns'),
+    perms: options.includes('--perms'),
+  };
+  const [file = '', ...args] = launcherArguments({
+    bubblewrapPath: path,
+    features,
+    helperPath,
+    network: 'off',
+    mounts: probeMounts(helperPath),
+    filter: input.filter,
+    command: { argv: [helperInside, '--check'], tty: false },
+    cwd: '/',
+  });
+  const trial = await run(file, args);
+  if (trial.exitCode !== 0) {
+    return fail(explainFailure(trial.stderr, trial.exitCode));
+  }
+  return ok({ path, version: /\d+(\.\d+)+/.exec(version.stdout)?.[0] ?? 'unknown', features });
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    // Missing or not executable are told alike to the user.
+    return false;
+  }
+}

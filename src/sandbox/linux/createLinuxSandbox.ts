@@ -1,0 +1,173 @@
+import { realpathSync } from 'node:fs';
+import { tmpdir, release, version } from 'node:os';
+import { dirname } from 'node:path';
+import type { Log } from '../../base/log.ts';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import { isInside } from '../paths.ts';
+import type { SandboxPolicy } from '../policy/policy.ts';
+import type { Command, Launch, SandboxError, SandboxManager } from '../sandboxManager.ts';
+import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
+import { launcherArguments } from './bubblewrap/launcherArguments.ts';
+import type { Machine } from './bubblewrap/mountPlan.ts';
+import { planMounts } from './bubblewrap/mountPlan.ts';
+import type { Bubblewrap } from './bubblewrap/probe.ts';
+import { probeBubblewrap } from './bubblewrap/probe.ts';
+import { MountPoints } from './mountPoints.ts';
+import type { RunProgram } from './runProgram.ts';
+import { runProgram } from './runProgram.ts';
+import { openRuntimeFolder } from './runtimeFolder.ts';
+import { buildFilter } from './seccomp/filter.ts';
+
+export interface LinuxSandboxOptions {
+  readonly helperPath: string;
+  /** PATH on which bubblewrap is looked for. */
+  readonly searchPath: string;
+  readonly log: Log;
+  /** Folders from which bubblewrap is never taken: the open roots and what else commands may write. */
+  readonly untrustedFolders: () => readonly string[];
+  /** More that later runs trust: the extension's folder. Read-only, should a writable root contain it. */
+  readonly trustedPaths?: readonly string[];
+  /** Where the notes about mount points are kept; by default below XDG_RUNTIME_DIR or the temporary folder. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+  readonly kernelVersion?: string;
+  readonly run?: RunProgram;
+}
+
+/** What is needed to launch; found once. */
+interface Ready {
+  readonly bubblewrap: Bubblewrap;
+  readonly machine: Machine;
+  readonly mountPoints: MountPoints;
+}
+
+/** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
+export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager {
+  const filter = buildFilter();
+  const state: { ready?: Promise<Result<Ready, SandboxError>> } = {};
+
+  const prepare = async (): Promise<Result<Ready, SandboxError>> => {
+    const bubblewrap = await probeBubblewrap({
+      searchPath: options.searchPath,
+      untrustedFolders: options.untrustedFolders(),
+      helperPath: options.helperPath,
+      kernelVersion: options.kernelVersion ?? `${release()} ${version()}`,
+      filter,
+      run: options.run ?? runProgram,
+    });
+    if (!bubblewrap.ok) {
+      options.log.warn(`sandbox: ${bubblewrap.error.kind}: ${bubblewrap.error.message}`);
+      return bubblewrap;
+    }
+    const runtimeFolder = openRuntimeFolder(options.environment ?? process.env, tmpdir());
+    if (!runtimeFolder.ok) {
+      return runtimeFolder;
+    }
+    const mountPoints = new MountPoints(runtimeFolder.value);
+    await mountPoints.sweep();
+    options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
+    const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
+    return ok({ bubblewrap: bubblewrap.value, machine, mountPoints });
+  };
+
+  const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
+    if (isAgain || state.ready === undefined) {
+      state.ready = prepare();
+    }
+    return state.ready;
+  };
+
+  return {
+    async check(refresh) {
+      const result = await ready(refresh);
+      return result.ok
+        ? ok({
+            launcher: 'bubblewrap',
+            path: result.value.bubblewrap.path,
+            version: result.value.bubblewrap.version,
+          })
+        : result;
+    },
+    async transform(policy, command) {
+      const result = await ready();
+      return result.ok ? launch(result.value, policy, command, filter) : result;
+    },
+  };
+}
+
+async function launch(
+  { bubblewrap, machine, mountPoints }: Ready,
+  policy: SandboxPolicy,
+  command: Command,
+  filter: Uint8Array,
+): Promise<Result<Launch, SandboxError>> {
+  // The root may have been opened after bubblewrap was found.
+  if (isInside(bubblewrap.path, policy.root)) {
+    return fail(bubblewrapMissing);
+  }
+  const cwd = canonical(command.cwd);
+  const plan = planMounts(policy, cwd, machine);
+  if (!plan.ok) {
+    return plan;
+  }
+  const { existing, missing } = plan.value.protectedPaths;
+  // An existing name may be the mount point of a parallel run, so both kinds are asked for.
+  const claim = await mountPoints.claim([...missing, ...existing]);
+  const argv = launcherArguments({
+    bubblewrapPath: bubblewrap.path,
+    features: bubblewrap.features,
+    helperPath: machine.helperPath,
+    network: policy.network,
+    mounts: [
+      ...plan.value.mounts,
+      ...existing.map((path) => ({ path, kind: 'read' }) as const),
+      ...[...claim.held].map((path) => ({ path, kind: 'empty' }) as const),
+    ],
+    filter,
+    command,
+    cwd,
+  });
+  return ok({
+    argv,
+    cwd,
+    env: withoutLoader(command.env),
+    sandbox: 'bubblewrap',
+    release: () => claim.release(),
+  });
+}
+
+function describeMachine(
+  options: LinuxSandboxOptions,
+  bubblewrapPath: string,
+  runtimeFolder: string,
+): Machine {
+  const helperPath = canonical(options.helperPath);
+  return {
+    helperPath,
+    runtimeFolder: canonical(runtimeFolder),
+    temporaryFolders: [
+      ...new Set(['/tmp', '/var/tmp'].map(canonicalIfAny).filter((path) => path !== undefined)),
+    ],
+    trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]
+      .map(canonicalIfAny)
+      .filter((path) => path !== undefined),
+  };
+}
+
+/** The dynamic loader would obey them in bubblewrap, before anything is confined. */
+function withoutLoader(env: Readonly<Record<string, string>>): Record<string, string> {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(LD|DYLD)_/i.test(name)));
+}
+
+function canonicalIfAny(path: string): string | undefined {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Not on this machine.
+    return undefined;
+  }
+}
+
+function canonical(path: string): string {
+  return canonicalIfAny(path) ?? path;
+}

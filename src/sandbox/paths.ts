@@ -1,0 +1,19 @@
+/** Whether `path` is `folder` itself or lies below it. Both absolute and canonical. */
+export function isInside(path: string, folder: string): boolean {
+  return path === folder || isBelow(path, folder);
+}
+
+/** Whether `path` lies below `folder`, which it is not itself. */
+export function isBelow(path: string, folder: string): boolean {
+  return path !== folder && path.startsWith(folder === '/' ? '/' : `${folder}/`);
+}
+
+/** 0 for `/`, 1 for `/a`, and so on. */
+export function depthOf(path: string): number {
+  return path === '/' ? 0 : path.split('/').length - 1;
+}
+
+/** The code of a failed system call (`ENOENT`); undefined for any other error. */
+export function errorCode(error: unknown): string | undefined {
+  return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+}
