@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import {
   lstatSync,
   mkdirSync,
@@ -31,7 +32,6 @@ export class MountPoints {
   readonly #folder: string;
   readonly #lock: FolderLock;
   readonly #own = formatIdentity(ownIdentity());
-  #count = 0;
 
   /** `folder`: the user's private runtime folder. */
   constructor(folder: string) {
@@ -49,7 +49,7 @@ export class MountPoints {
       if (held.size === 0) {
         return { held, release: async () => {} };
       }
-      const marker = join(this.#folder, `${this.#own}-${this.#count++}`);
+      const marker = join(this.#folder, `${this.#own}-${randomUUID()}`);
       writeFileSync(marker, JSON.stringify([...held]), { mode: 0o600 });
       return { held, release: () => this.#lock.run(() => this.#drop(marker, [...held])) };
     });

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { networkModes, sandboxModes, tmpModes } from '../../../src/sandbox/policy/policy.ts';
+import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
+import type { PolicyInput } from '../../../src/sandbox/policy/resolve.ts';
+import { resolvePolicy } from '../../../src/sandbox/policy/resolve.ts';
+
+const base: PolicyInput = {
+  root: '/work/project',
+  isTrusted: true,
+  user: {},
+  homeDir: '/home/ann',
+  canonicalize: (path) => (path.includes('missing') ? undefined : path.replace('/link', '/target')),
+};
+
+function resolve(input: Partial<PolicyInput>): SandboxPolicy {
+  const result = resolvePolicy({ ...base, ...input });
+  assert.ok(result.ok, result.ok ? '' : result.error.message);
+  return result.value;
+}
+
+function complain(input: Partial<PolicyInput>): { field: string; message: string; hint: string } {
+  const result = resolvePolicy({ ...base, ...input });
+  assert.ok(!result.ok);
+  return result.error;
+}
+
+const withUnset = <T>(values: readonly T[]): readonly (T | undefined)[] => [undefined, ...values];
+
+describe('resolvePolicy()', () => {
+  it('defaults to workspace-write, no network, private tmp, core variables', () => {
+    assert.deepEqual(resolve({}), {
+      root: '/work/project',
+      mode: 'workspace-write',
+      network: 'off',
+      tmp: 'private',
+      writableRoots: ['/work/project'],
+      environment: { inherit: 'core', ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] },
+      sources: {
+        mode: 'default',
+        network: 'default',
+        tmp: 'default',
+        writableRoots: 'default',
+        environment: 'default',
+      },
+    });
+  });
+
+  it('takes the choice for the root instead of the user setting, in both directions', () => {
+    const wider = resolve({
+      user: { mode: 'read-only', network: 'off' },
+      grant: { mode: 'workspace-write', network: 'on' },
+    });
+    assert.deepEqual([wider.mode, wider.network, wider.sources.mode], ['workspace-write', 'on', 'grant']);
+    const narrower = resolve({ user: { mode: 'danger-full-access' }, grant: { mode: 'read-only' } });
+    assert.deepEqual([narrower.mode, narrower.network], ['read-only', 'off']);
+  });
+
+  it('never lets the workspace loosen anything, over all combinations', () => {
+    let combinations = 0;
+    for (const isTrusted of [true, false])
+      for (const mode of withUnset(sandboxModes))
+        for (const network of withUnset(networkModes))
+          for (const tmp of withUnset(tmpModes))
+            for (const grantMode of withUnset(sandboxModes))
+              for (const grantNetwork of withUnset(networkModes)) {
+                const owner = {
+                  isTrusted,
+                  user: { mode, network, tmp },
+                  grant: { mode: grantMode, network: grantNetwork },
+                };
+                const without = resolve(owner);
+                for (const ownMode of withUnset(sandboxModes))
+                  for (const ownNetwork of withUnset(networkModes))
+                    for (const ownTmp of withUnset(tmpModes)) {
+                      const workspace = {
+                        mode: ownMode,
+                        network: ownNetwork,
+                        tmp: ownTmp,
+                        writableRoots: ['/'],
+                        environment: { inherit: 'all', set: { LD_PRELOAD: '/x' } },
+                      };
+                      const policy = resolve({ ...owner, workspace });
+                      combinations += 1;
+                      assert.ok(sandboxModes.indexOf(policy.mode) <= sandboxModes.indexOf(without.mode));
+                      assert.ok(
+                        networkModes.indexOf(policy.network) <= networkModes.indexOf(without.network),
+                      );
+                      assert.ok(tmpModes.indexOf(policy.tmp) <= tmpModes.indexOf(without.tmp));
+                      assert.deepEqual(policy.writableRoots, without.writableRoots);
+                      assert.deepEqual(policy.environment, without.environment);
+                      if (ownMode !== undefined) {
+                        assert.ok(sandboxModes.indexOf(policy.mode) <= sandboxModes.indexOf(ownMode));
+                      }
+                    }
+              }
+    assert.equal(combinations, 2 * 4 * 3 * 3 * 4 * 3 * (4 * 3 * 3));
+  });
+
+  it('lets the workspace narrow, and says that it did', () => {
+    const policy = resolve({
+      user: { mode: 'danger-full-access', network: 'on', tmp: 'shared' },
+      workspace: { mode: 'read-only', network: 'off', tmp: 'private' },
+    });
+    assert.deepEqual([policy.mode, policy.network, policy.tmp], ['read-only', 'off', 'private']);
+    assert.deepEqual(
+      [policy.sources.mode, policy.sources.network, policy.sources.tmp],
+      ['workspace', 'workspace', 'workspace'],
+    );
+  });
+
+  it('makes an untrusted workspace read-only without network, whatever else says', () => {
+    const policy = resolve({
+      isTrusted: false,
+      user: { mode: 'danger-full-access', network: 'on', tmp: 'shared' },
+      grant: { mode: 'danger-full-access', network: 'on' },
+    });
+    assert.deepEqual([policy.mode, policy.network, policy.tmp], ['read-only', 'off', 'private']);
+    assert.equal(policy.sources.mode, 'untrusted');
+  });
+
+  it('has network and tmp open under danger-full-access, which confines nothing', () => {
+    const policy = resolve({ user: { mode: 'danger-full-access', network: 'off', tmp: 'private' } });
+    assert.deepEqual([policy.network, policy.tmp, policy.sources.network], ['on', 'shared', 'user']);
+  });
+
+  it('expands, canonicalizes and deduplicates writable roots and drops missing ones', () => {
+    const policy = resolve({
+      user: { writableRoots: ['~/cache', '~', '/opt/link', '/opt/missing', '/work/project', '/a/../b'] },
+    });
+    assert.deepEqual(policy.writableRoots, [
+      '/work/project',
+      '/home/ann/cache',
+      '/home/ann',
+      '/opt/target',
+      '/b',
+    ]);
+    assert.equal(policy.sources.writableRoots, 'user');
+  });
+
+  it('completes a partial environment setting', () => {
+    const policy = resolve({ user: { environment: { inherit: 'all', set: { A: '1' } } } });
+    assert.deepEqual(policy.environment, {
+      inherit: 'all',
+      ignoreDefaultExcludes: false,
+      exclude: [],
+      set: { A: '1' },
+      includeOnly: [],
+    });
+  });
+
+  const badValues: readonly (readonly [string, Partial<PolicyInput>, string, RegExp])[] = [
+    ['a misspelt mode', { user: { mode: 'readonly' } }, 'cordon.sandbox.mode', /"readonly".*"read-only"/],
+    ['a mode of another type', { user: { mode: 3 } }, 'cordon.sandbox.mode', /is 3 in/],
+    ['null', { user: { network: null } }, 'cordon.sandbox.network', /is null in/],
+    ['a bad grant', { grant: { network: 'maybe' } }, 'cordon.sandbox.network', /choice made for this root/],
+    ['a bad workspace value', { workspace: { tmp: 'x' } }, 'cordon.sandbox.tmp', /workspace settings/],
+    [
+      'roots that are no list',
+      { user: { writableRoots: '/a' } },
+      'cordon.sandbox.writableRoots',
+      /is "\/a" in/,
+    ],
+    [
+      'a relative root',
+      { user: { writableRoots: ['/a', 'b'] } },
+      'cordon.sandbox.writableRoots',
+      /is "b" in/,
+    ],
+    [
+      'another user home',
+      { user: { writableRoots: ['~bob/x'] } },
+      'cordon.sandbox.writableRoots',
+      /"~bob\/x"/,
+    ],
+    [
+      'a bad inherit',
+      { user: { environment: { inherit: 'some' } } },
+      'cordon.sandbox.environment.inherit',
+      /not valid/,
+    ],
+    ['an unknown field', { user: { environment: { keep: [] } } }, 'cordon.sandbox.environment', /keep/],
+  ];
+  for (const [what, input, field, message] of badValues) {
+    it(`refuses ${what} and names ${field}`, () => {
+      const error = complain(input);
+      assert.equal(error.field, field);
+      assert.match(error.message, message);
+      assert.notEqual(error.hint, '');
+    });
+  }
+});
