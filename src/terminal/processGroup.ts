@@ -31,6 +31,18 @@ export function signalSandboxedGroup(launcher: number, signal: NodeJS.Signals): 
   return command !== undefined && (signalGroup(command, signal) || signalProcess(command, signal));
 }
 
+/**
+ * Kills a sandbox whole. While bubblewrap sets it up, its first process does not die with the launcher yet: so the
+ * launcher is stopped, which keeps it from starting anything, then the first process goes, then the launcher.
+ */
+export function killSandbox(launcher: number): void {
+  signalProcess(launcher, 'SIGSTOP');
+  for (const init of childrenOf(launcher)) {
+    signalProcess(init, 'SIGKILL');
+  }
+  signalProcess(launcher, 'SIGKILL');
+}
+
 function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);

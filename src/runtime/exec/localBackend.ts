@@ -6,7 +6,7 @@ import { DenialScanner, isLikelyDenied } from '../../sandbox/denial.ts';
 import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
-import { signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
+import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
 import { EventWindow } from './eventWindow.ts';
 import { findExecutable } from './findExecutable.ts';
@@ -131,19 +131,29 @@ class LocalProcess implements ExecProcess {
       return false;
     }
     const { pid } = this.#child;
-    return (this.sandbox !== 'none' && signalSandboxedGroup(pid, name)) || signalGroup(pid, name);
+    return this.sandbox === 'none' ? signalGroup(pid, name) : signalSandboxedGroup(pid, name);
   }
 
   async terminate(graceMs: number = defaultGraceMs): Promise<void> {
-    const { pid } = this.#child;
-    if (this.signal('SIGTERM')) {
-      const killTimer = setTimeout(() => signalGroup(pid, 'SIGKILL'), graceMs);
+    if (this.exit === undefined) {
+      // Nothing of the command runs yet when the signal reaches nobody: there is no one to be graceful to.
+      const killTimer = setTimeout(() => this.#kill(), this.signal('SIGTERM') ? graceMs : 0);
       await this.closed;
       clearTimeout(killTimer);
     }
-    // What ignored TERM, or was left in the background, goes with its leader.
-    signalGroup(pid, 'SIGKILL');
+    if (this.sandbox === 'none') {
+      // What ignored TERM, or was left in the background, goes with its leader.
+      signalGroup(this.#child.pid, 'SIGKILL');
+    }
     await this.closed;
+  }
+
+  #kill(): void {
+    if (this.sandbox === 'none') {
+      signalGroup(this.#child.pid, 'SIGKILL');
+    } else {
+      killSandbox(this.#child.pid);
+    }
   }
 
   #judge(exit: ChildExit): ExitStatus {

@@ -1,7 +1,11 @@
 import { SerializeAddon } from '@xterm/addon-serialize';
-import xterm from '@xterm/headless';
+import * as headless from '@xterm/headless';
 import type { IMarker, Terminal } from '@xterm/headless';
 import type { TerminalSize } from '../../terminal/childHandle.ts';
+
+/** A CommonJS module: Node gives it as the default export, a bundle by its names. */
+const { Terminal: HeadlessTerminal } =
+  'Terminal' in headless ? headless : (headless as { default: typeof headless }).default;
 
 const scrollbackLines = 5_000;
 /** One write to the emulator; it answers each when parsed, which is the only flow control there is. */
@@ -31,7 +35,7 @@ export class Screen {
   #shownRows: readonly string[] = [];
 
   constructor({ size, convertEol = false, onReply }: ScreenOptions) {
-    this.#terminal = new xterm.Terminal({
+    this.#terminal = new HeadlessTerminal({
       cols: size.columns,
       rows: size.rows,
       scrollback: scrollbackLines,

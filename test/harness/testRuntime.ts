@@ -1,0 +1,107 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, join } from 'node:path';
+import { silentLog } from '../../src/base/log.ts';
+import type { Session } from '../../src/runtime/sessions/session.ts';
+import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
+import type { ToolRuntime } from '../../src/runtime/toolRuntime.ts';
+import { parseToolInput } from '../../src/runtime/tools/parseToolInput.ts';
+import type { ToolResult } from '../../src/runtime/tools/tool.ts';
+import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
+import type { PolicyInput } from '../../src/sandbox/policy/resolve.ts';
+import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
+import type { SandboxManager } from '../../src/sandbox/sandboxManager.ts';
+import { createTemporaryFolder } from './temporaryFolder.ts';
+
+/** The real helper program, as `npm run build` leaves it. */
+export const helperPath = join(import.meta.dirname, '../../dist/helper', `launch-linux-${process.arch}`);
+
+/** The real sandbox of this machine. */
+export function createTestSandbox(searchPath: string = process.env['PATH'] ?? ''): SandboxManager {
+  return createSandboxManager({
+    platform: process.platform,
+    helperPath,
+    searchPath,
+    log: silentLog,
+    untrustedFolders: () => [],
+  });
+}
+
+/** The policy that a user's settings give for a folder. */
+export function testPolicy(root: string, user: PolicyInput['user'] = {}): SandboxPolicy {
+  const resolved = resolvePolicy({
+    root,
+    isTrusted: true,
+    user,
+    homeDir: homedir(),
+    canonicalize: (path) => (existsSync(path) ? realpathSync(path) : undefined),
+  });
+  if (!resolved.ok) {
+    throw new Error(resolved.error.message);
+  }
+  return resolved.value;
+}
+
+export interface TestRuntime {
+  readonly root: string;
+  readonly runtime: ToolRuntime;
+  /** Calls a tool as an agent would. */
+  call(name: string, input: unknown, options?: { signal?: AbortSignal; allow?: boolean }): Promise<ToolResult>;
+  /** Calls `exec_command` and expects a session that goes on. */
+  open(cmd: string, input?: object): Promise<Session>;
+  /** Types into a session and returns the answer's text. */
+  type(session: Session, chars: string, input?: object): Promise<string>;
+  dispose(): Promise<void>;
+}
+
+/** A tool runtime over one temporary root, everything in it real. */
+export async function createTestRuntime(
+  user: PolicyInput['user'] | ((root: string) => PolicyInput['user']) = {},
+  parentEnv: NodeJS.ProcessEnv = process.env,
+): Promise<TestRuntime> {
+  const folder = await createTemporaryFolder('root');
+  const root = { name: basename(folder.path), path: folder.path };
+  const policyFor = () => ({ ok: true, value: testPolicy(folder.path, typeof user === 'function' ? user(folder.path) : user) }) as const;
+  const runtime = createToolRuntime({
+    roots: { list: () => [root], active: () => root, policyFor },
+    sandbox: createTestSandbox(),
+    log: silentLog,
+    // A home without start-up files: what a person's own print would be in every answer.
+    parentEnv: { ...parentEnv, SHELL: '/bin/bash', HOME: '/usr/share' },
+  });
+
+  const call: TestRuntime['call'] = async (name, input, options = {}) => {
+    const tool = runtime.tools.find((candidate) => candidate.name === name);
+    if (tool === undefined) {
+      throw new Error(`no tool ${name}`);
+    }
+    const parsed = parseToolInput(tool, input);
+    if (!parsed.ok) {
+      return { text: parsed.error, isError: true };
+    }
+    const { signal = new AbortController().signal, allow = true } = options;
+    return tool.invoke(parsed.value, { signal, confirm: async () => allow });
+  };
+
+  return {
+    root: folder.path,
+    runtime,
+    call,
+    async open(cmd, input = {}) {
+      const result = await call('exec_command', { cmd, tty: true, yield_time_ms: 250, ...input });
+      const session = result.sessionId === undefined ? undefined : runtime.sessions.get(result.sessionId);
+      if (session === undefined || session.state.kind !== 'running') {
+        throw new Error(`the command did not go on as a session:\n${result.text}`);
+      }
+      return session;
+    },
+    async type(session, chars, input = {}) {
+      return (await call('write_stdin', { session_id: session.id, chars, ...input })).text;
+    },
+    async dispose() {
+      await runtime.dispose();
+      await folder.dispose();
+    },
+  };
+}
