@@ -30,13 +30,12 @@ export async function build({
   await Promise.all([copyNodePty(outdir), compileHelper(outdir)]);
   const contexts = [];
   for (const options of bundles) {
-    if (!(await exist(options.entryPoints))) continue; // TEMPORARY
     const context = await esbuild.context(options);
     if (watch) await context.watch();
     else await context.rebuild().finally(() => context.dispose());
     contexts.push(context);
   }
-  if (!watch) await chmod(join(outdir, 'cli.js'), 0o755).catch(() => {});
+  if (!watch) await chmod(join(outdir, 'cli.js'), 0o755);
   return () => Promise.all(contexts.map((context) => context.dispose()));
 }
 
@@ -100,10 +99,6 @@ async function compileHelper(outdir) {
   if (process.platform !== 'linux') return;
   const output = join(outdir, 'helper', `launch-linux-${process.arch}`);
   const [source, built] = await Promise.all([modified(helperSource), modified(output)]);
-  if (source === undefined) {
-    console.warn(`esbuild.mjs: ${relative(root, helperSource)} does not exist, no sandbox helper is built.`);
-    return;
-  }
   if (built !== undefined && built > source) return;
   await mkdir(dirname(output), { recursive: true });
   const temporary = `${output}.${process.pid}`;
@@ -162,8 +157,4 @@ if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) 
     if (!error.errors) console.error(error.message);
     process.exitCode = 1;
   }
-}
-
-async function exist(paths) {
-  return (await Promise.all(paths.map(modified))).every((one) => one !== undefined);
 }

@@ -4,7 +4,6 @@ import { build } from '../esbuild.mjs';
 
 await build({ production: true });
 process.exitCode = await runProgram(projectNode(), [
-  '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
   '--expose-gc',
   'test/bench/main.ts',
   ...process.argv.slice(2),

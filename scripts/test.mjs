@@ -139,7 +139,6 @@ async function readResults(path) {
 
 function runMocha({ files, resultsPath, layer, grep, limitMs }) {
   const argv = [
-    '--disable-warning=MODULE_TYPELESS_PACKAGE_JSON',
     'node_modules/mocha/lib/cli/cli.js',
     '--reporter',
     'scripts/countingReporter.cjs',

@@ -1,5 +1,6 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { format } from 'node:util';
 import Mocha from 'mocha';
 
 /**
@@ -15,6 +16,11 @@ export async function run(): Promise<void> {
     reporter: process.env['CORDON_TEST_REPORTER'] ?? 'spec',
     ...(process.env['CORDON_TEST_GREP'] === undefined ? {} : { grep: process.env['CORDON_TEST_GREP'] }),
   });
+  const marker = process.env['CORDON_TEST_MARKER'];
+  if (marker !== undefined) {
+    // The editor's own log lines take the same way to whoever reads this output.
+    Mocha.reporters.Base.consoleLog = (...args: unknown[]) => console.log(marker + format(...args));
+  }
   for (const file of readdirSync(__dirname).sort()) {
     if (
       file.endsWith('.test.js') &&
