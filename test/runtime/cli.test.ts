@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { startPtyChild } from '../../src/terminal/ptyChild.ts';
+import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
+import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
+import { waitFor } from '../harness/waitFor.ts';
+
+const cli = join(import.meta.dirname, '../../dist/cli.js');
+
+describe('cordon', () => {
+  let folder: TemporaryFolder;
+  beforeEach(async () => {
+    folder = await createTemporaryFolder('cli');
+  });
+  afterEach(() => folder.dispose());
+
+  function cordon(args: readonly string[], input = '', cwd = folder.path) {
+    const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
+      cwd,
+      input,
+      encoding: 'utf8',
+    });
+    return { status, stdout, stderr };
+  }
+
+  describe('sandbox', () => {
+    it('passes stdio and the exit code through', () => {
+      const { status, stdout, stderr } = cordon(['sandbox', '--', 'sh', '-c', 'cat; echo err >&2; exit 9'], 'in');
+      assert.deepEqual({ status, stdout, stderr }, { status: 9, stdout: 'in', stderr: 'err\n' });
+    });
+
+    it('confines to the root and the mode', () => {
+      assert.equal(cordon(['sandbox', '--root', '.', '--', 'touch', 'made']).status, 0);
+      assert.ok(existsSync(join(folder.path, 'made')));
+      const denied = cordon(['sandbox', '--mode', 'read-only', '--', 'touch', 'other']);
+      assert.equal(denied.status, 1);
+      assert.match(denied.stderr, /Read-only file system/);
+      assert.notEqual(cordon(['sandbox', '--', 'touch', '/usr/share/cordon-denied']).status, 0);
+      assert.equal(cordon(['sandbox', '--mode', 'danger-full-access', '--', 'sh', '-c', 'echo $CORDON_SANDBOX']).stdout, '\n');
+    });
+
+    it('gives further writable folders on request', async () => {
+      const other = await createTemporaryFolder('other');
+      const args = ['sandbox', '--writable', other.path, '--', 'touch', join(other.path, 'made')];
+      assert.equal(cordon(args).status, 0);
+      assert.ok(existsSync(join(other.path, 'made')));
+      await other.dispose();
+    });
+
+    it('refuses a folder that the sandbox does not show, with what would help', () => {
+      const { status, stderr } = cordon(['sandbox', '--root', '/usr/share', '--', 'pwd']);
+      assert.equal(status, 125);
+      assert.match(stderr, /not visible in the sandbox[^]*cordon\.sandbox\.(writableRoots|tmp)/);
+    });
+
+    it('passes signals to the command, whose traps run', async () => {
+      const script = `trap 'echo trapped; exit 5' TERM; echo ready; sleep 60 & wait`;
+      const child = spawn(process.execPath, [cli, 'sandbox', '--', 'bash', '-c', script], { cwd: folder.path });
+      let output = '';
+      child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
+      await waitFor('ready', () => output.includes('ready'));
+      const exit = new Promise((resolve) => child.once('exit', resolve));
+      child.kill('SIGTERM');
+      assert.equal(await exit, 5);
+      assert.match(output, /trapped/);
+    });
+
+    it('reports 128 + n for a signal, 127 and 126 for what cannot run', () => {
+      assert.equal(cordon(['sandbox', '--', 'sh', '-c', 'kill -USR1 $$']).status, 138);
+      assert.equal(cordon(['sandbox', '--', 'no-such-program']).status, 127);
+      assert.equal(cordon(['sandbox', '--mode', 'danger-full-access', '--', 'no-such-program']).status, 127);
+      assert.equal(cordon(['sandbox', '--', '/etc/passwd']).status, 126);
+    });
+
+    it('works on a terminal: size, keys, Ctrl-C to the command alone', async () => {
+      const pty = await startPtyChild({
+        argv: [process.execPath, cli, 'sandbox', '--', 'bash', '-c', 'stty size; trap "echo caught" INT; read line; echo "got $line"; exit 4'],
+        cwd: folder.path,
+        env: { PATH: process.env['PATH'] ?? '', HOME: '/usr/share', TERM: 'xterm-256color' },
+        size: { columns: 91, rows: 33 },
+      });
+      let output = '';
+      pty.onOutput(({ chunk }) => (output += Buffer.from(chunk).toString()));
+      const exit = new Promise<number>((resolve) => pty.onExit(({ exitCode }) => resolve(exitCode)));
+      await waitFor('the size', () => output.includes('33 91'), { describe: () => output });
+      pty.write(Buffer.from('\u0003'));
+      await waitFor('the trap', () => output.includes('caught'), { describe: () => output });
+      pty.write(Buffer.from('typed\r'));
+      assert.equal(await exit, 4);
+      assert.match(output, /got typed/);
+    });
+
+    it('says what is wrong with the command line', () => {
+      for (const [args, pattern] of [
+        [['sandbox'], /after '--'/],
+        [['sandbox', '--mode', 'open', '--', 'ls'], /--mode: .*open/],
+        [['sandbox', '--root', '/no/folder', '--', 'ls'], /--root \/no\/folder/],
+        [['sandbox', '--color', '--', 'ls'], /--color/],
+        [['unknown'], /'unknown' is not a command/],
+      ] as const) {
+        const { status, stderr } = cordon(args);
+        assert.equal(status, 2);
+        assert.match(stderr, pattern);
+      }
+      assert.match(cordon(['--help']).stdout, /cordon sandbox/);
+    });
+  });
+
+  describe('exec', () => {
+    it('prints the answer of the tool and exits as the command did', () => {
+      const { status, stdout } = cordon(['exec', 'echo hi; exit 6']);
+      assert.equal(status, 6);
+      assert.match(stdout, /^Chunk ID: [^]*Process exited with code 6\n[^]*hi\n/);
+    });
+
+    it('serves tool calls line by line', () => {
+      const lines = [
+        { tool: 'exec_command', input: { cmd: 'cat', tty: true, yield_time_ms: 250 } },
+        { tool: 'list_sessions' },
+        { tool: 'nothing' },
+        { tool: 'sleep', input: { duration_ms: 0 } },
+      ].map((line) => JSON.stringify(line));
+      const { status, stdout } = cordon(['exec', '--tools'], [...lines, 'no json'].join('\n'));
+      const answers = stdout.trim().split('\n').map((line) => JSON.parse(line) as { text: string; isError: boolean });
+      assert.equal(status, 0);
+      assert.match(answers[0]?.text ?? '', /running with session ID/);
+      assert.match(answers[1]?.text ?? '', /running for \d+ s, terminal/);
+      assert.match(answers[2]?.text ?? '', /tool "nothing" does not exist/);
+      assert.match(answers[3]?.text ?? '', /duration_ms \(0\)/);
+      assert.match(answers[4]?.text ?? '', /not a tool call/);
+    });
+  });
+});
