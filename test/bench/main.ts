@@ -1,0 +1,9 @@
+import { measureActivation } from './activation.ts';
+import { measureCommands } from './commands.ts';
+import { measureStream } from './stream.ts';
+
+await measureCommands();
+await measureStream();
+const times = await measureActivation();
+console.log('\nActivation of the extension, as the editor states it');
+console.log(`  ${times.join(', ')} ms in ${times.length} fresh editors`);

@@ -1,0 +1,36 @@
+export function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1
+    ? (sorted[middle] as number)
+    : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2;
+}
+
+export type Contestants = Readonly<Record<string, () => Promise<unknown>>>;
+
+/** Median milliseconds of each contestant; they take turns, so that the machine's other work hits all alike. */
+export async function race(contestants: Contestants, rounds: number): Promise<Record<string, number>> {
+  const times: Record<string, number[]> = {};
+  for (let round = -2; round < rounds; round++) {
+    for (const [name, run] of Object.entries(contestants)) {
+      const startedAt = performance.now();
+      await run();
+      const elapsed = performance.now() - startedAt;
+      // Two rounds warm up.
+      if (round >= 0) {
+        (times[name] ??= []).push(elapsed);
+      }
+    }
+  }
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
+/** Prints each median with its ratio to the named base. */
+export function printRatios(title: string, medians: Readonly<Record<string, number>>, base: string): void {
+  console.log(`\n${title}`);
+  const width = Math.max(...Object.keys(medians).map((name) => name.length));
+  for (const [name, ms] of Object.entries(medians)) {
+    const ratio = ms / (medians[base] as number);
+    console.log(`  ${name.padEnd(width)}  ${ms.toFixed(1).padStart(8)} ms  ${ratio.toFixed(2).padStart(6)}×`);
+  }
+}
