@@ -112,11 +112,12 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
     const facts = [
       exitSentence(this.#session, state),
       left > 0 ? `${formatBytes(left)} of its output are not shown here.` : undefined,
-      denial === undefined ? undefined : `Likely denied by the sandbox: ${denial}`,
+      denial,
       'Press any key to close.',
     ];
-    // The command may have left the alternate screen, a hidden cursor or mouse reports behind.
-    const calm = this.#session.isTty ? '\x1b[?1049l\x1b[?25h\x1b[?1000;1002;1003;1006;2004l' : '';
+    // The command may have left its alternate screen, a hidden cursor or mouse reports behind; unlike 1049,
+    // 47 does not also move the cursor when there is nothing to leave.
+    const calm = this.#session.isTty ? '\x1b[?47l\x1b[?25h\x1b[?1000;1002;1003;1006;2004l' : '';
     this.#write(calm + reset + commandFinished(state.exitCode));
     this.#write(`${this.#freshLine()}\r\n${inverse} ${facts.filter(Boolean).join(' ')} ${reset}\r\n`);
     this.#didChangeName.fire(terminalName(this.#session));

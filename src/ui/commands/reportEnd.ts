@@ -19,7 +19,7 @@ export async function reportEnd(session: Session, terminals: SessionTerminals): 
   const command = `“${shortCommand(session.commandLine, 60)}”`;
   const denial = session.denial();
   if (denial !== undefined) {
-    const text = `${command} was stopped by the sandbox. ${denial.message}`;
+    const text = `${command}: ${denial.message}`;
     await act(await vscode.window.showWarningMessage(text, why, change, settings), session, terminals);
     return;
   }

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { useEditor } from './harness.ts';
+
+describe('a flood of 200 MB in a terminal', () => {
+  const editor = useEditor();
+
+  it('leaves the window usable while it runs, and ends with its last lines', async () => {
+    const { runCommand, answer, waitForTerminal, page, quickInput, screenshot } = editor();
+    await runCommand('Cordon: Run Sandboxed…');
+    await answer(
+      'head -c 200000000 /dev/zero | tr "\\0" x | fold -w 79; echo; echo the-last-line; sleep 3',
+      'Command to run',
+    );
+    await waitForTerminal(/x{60}/);
+    const delays: number[] = [];
+    for (let i = 0; i < 8; i += 1) {
+      const startedAt = performance.now();
+      await page.keyboard.press('F1');
+      await quickInput.waitFor({ timeout: 5000 });
+      await page.keyboard.press('Escape');
+      await quickInput.waitFor({ state: 'hidden', timeout: 5000 });
+      delays.push(Math.round(performance.now() - startedAt));
+    }
+    await screenshot('flood');
+    assert.ok(Math.max(...delays) < 3000, `the palette took ${delays.join(', ')} ms`);
+    await waitForTerminal(/the-last-line/, 120_000);
+    const shown = await waitForTerminal(/of its output are not shown here/, 30_000);
+    assert.match(shown, /exited with code 0/);
+    await screenshot('flood-end');
+    console.log(`      palette during the flood: ${delays.join(', ')} ms`);
+  });
+});
