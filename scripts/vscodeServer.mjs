@@ -222,14 +222,16 @@ async function install(folder, log) {
   log(`VS Code server installed in ${Math.round((Date.now() - started) / 1000)} s.`);
 }
 
-/** npm passes its own settings to scripts as npm_* variables; a nested npm must not take them for its own. */
+/**
+ * Without what an npm above tells its scripts about itself: the install would take the outer Node's version,
+ * which code-server's install script reads from the user agent, for its own.
+ */
 function installEnvironment() {
   const env = { ...process.env };
-  for (const name of Object.keys(env)) {
-    if (/^npm_(lifecycle|package|command|execpath|node_execpath|config_local_prefix)/.test(name))
-      delete env[name];
-  }
-  delete env.NODE_OPTIONS;
+  const told =
+    /^npm_(lifecycle|package|command|execpath|node_execpath)|^npm_config_(user_agent|node_gyp|npm_version|(local_|global_)?prefix)$/;
+  for (const name of Object.keys(env)) if (told.test(name)) delete env[name];
+  for (const name of ['NODE', 'NODE_OPTIONS', 'INIT_CWD']) delete env[name];
   return env;
 }
 
