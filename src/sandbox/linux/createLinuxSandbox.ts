@@ -63,11 +63,13 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
     if (!runtimeFolder.ok) {
       return runtimeFolder;
     }
-    const mountPoints = new MountPoints(runtimeFolder.value);
-    await mountPoints.sweep();
+    const mountPoints = await openMountPoints(runtimeFolder.value);
+    if (!mountPoints.ok) {
+      return mountPoints;
+    }
     options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
     const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
-    return ok({ bubblewrap: bubblewrap.value, machine, mountPoints });
+    return ok({ bubblewrap: bubblewrap.value, machine, mountPoints: mountPoints.value });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -90,7 +92,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
     },
     async transform(policy, command) {
       const result = await ready();
-      return result.ok ? launch(result.value, policy, command, filter) : result;
+      return result.ok ? launch(result.value, policy, command, filter, options.log) : result;
     },
   };
 }
@@ -100,6 +102,7 @@ async function launch(
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
+  log: Log,
 ): Promise<Result<Launch, SandboxError>> {
   // The root may have been opened after bubblewrap was found.
   if (isInside(bubblewrap.path, policy.root)) {
@@ -112,7 +115,10 @@ async function launch(
   }
   const { existing, missing } = plan.value.protectedPaths;
   // An existing name may be the mount point of a parallel run, so both kinds are asked for.
-  const claim = await mountPoints.claim([...missing, ...existing]);
+  const claim = await noted(() => mountPoints.claim([...missing, ...existing]));
+  if (!claim.ok) {
+    return claim;
+  }
   const argv = launcherArguments({
     bubblewrapPath: bubblewrap.path,
     features: bubblewrap.features,
@@ -121,19 +127,42 @@ async function launch(
     mounts: [
       ...plan.value.mounts,
       ...existing.map((path) => ({ path, kind: 'read' }) as const),
-      ...[...claim.held].map((path) => ({ path, kind: 'empty' }) as const),
+      ...[...claim.value.held].map((path) => ({ path, kind: 'empty' }) as const),
     ],
     filter,
     command,
     cwd,
   });
-  return ok({
-    argv,
-    cwd,
-    env: withoutLoader(command.env),
-    sandbox: 'bubblewrap',
-    release: () => claim.release(),
+  const release = async (): Promise<void> => {
+    try {
+      await claim.value.release();
+    } catch (error) {
+      // The command has run; what stays behind is swept by the next start.
+      log.warn(`sandbox: mount points in ${policy.root} could not be removed: ${String(error)}`);
+    }
+  };
+  return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
+}
+
+async function openMountPoints(runtimeFolder: string): Promise<Result<MountPoints, SandboxError>> {
+  return noted(async () => {
+    const mountPoints = new MountPoints(runtimeFolder);
+    await mountPoints.sweep();
+    return mountPoints;
   });
+}
+
+/** Without the notes about mount points nothing runs: parallel runs would take each other's protection away. */
+async function noted<T>(action: () => Promise<T>): Promise<Result<T, SandboxError>> {
+  try {
+    return ok(await action());
+  } catch (error) {
+    return fail({
+      kind: 'bubblewrap-failed',
+      message: `Cordon could not note which names it protects: ${String(error)}.`,
+      hint: 'Check free space and permissions of the temporary folder, or remove a lock left there.',
+    });
+  }
 }
 
 function describeMachine(

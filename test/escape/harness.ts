@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import { silentLog } from '../../src/base/log.ts';
+import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
+import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
+import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
+import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
+import type { PolicyInput } from '../../src/sandbox/policy/resolve.ts';
+import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
+import type { Command, Launch, SandboxManager } from '../../src/sandbox/sandboxManager.ts';
+
+const project = join(import.meta.dirname, '../..');
+
+/** The real companion program, as `npm run build` leaves it. */
+export const helperPath = join(project, 'dist/helper', `launch-linux-${process.arch}`);
+export const isRoot = process.getuid?.() === 0;
+
+/** Changes a launcher's argv: takes a defence away. */
+export type Edit = (argv: readonly string[]) => readonly string[];
+
+export interface Outcome {
+  /** 128 + n for signal n. */
+  readonly exitCode: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+export interface RunOptions {
+  readonly without?: Edit;
+  readonly env?: Readonly<Record<string, string>>;
+  /** Goes around what the launcher would have removed from the environment. */
+  readonly launcherEnv?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  /** A shell command that ends by running its arguments: what started the launcher. */
+  readonly startedBy?: readonly string[];
+  readonly tty?: boolean;
+}
+
+/** A root, a folder outside of it, and the real sandbox of this machine. */
+export class Arena {
+  readonly folder: string;
+  readonly root: string;
+  readonly outside: string;
+  readonly manager: SandboxManager;
+  readonly #user: PolicyInput['user'];
+
+  constructor(
+    user: PolicyInput['user'] = {},
+    options: Partial<SandboxManagerOptions> = {},
+    base = ownFolder(),
+  ) {
+    this.folder = realpathSync(mkdtempSync(join(base, 'escape-')));
+    this.root = join(this.folder, 'root');
+    this.outside = join(this.folder, 'outside');
+    mkdirSync(this.root);
+    mkdirSync(this.outside);
+    this.#user = user;
+    this.manager = createSandboxManager({
+      platform: process.platform,
+      helperPath,
+      searchPath: process.env['PATH'] ?? '',
+      log: silentLog,
+      untrustedFolders: () => [this.root],
+      ...options,
+    });
+  }
+
+  policy(user: PolicyInput['user'] = this.#user, root = this.root): SandboxPolicy {
+    const canonicalize = (path: string): string | undefined =>
+      existsSync(path) ? realpathSync(path) : undefined;
+    const policy = resolvePolicy({ root, isTrusted: true, user, homeDir: homedir(), canonicalize });
+    assert.ok(policy.ok, policy.ok ? '' : policy.error.message);
+    return policy.value;
+  }
+
+  async launch(
+    argv: readonly string[],
+    options: Partial<Command> = {},
+    policy = this.policy(),
+  ): Promise<Launch> {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: homedir() };
+    const launch = await this.manager.transform(policy, {
+      argv,
+      cwd: this.root,
+      env,
+      tty: false,
+      ...options,
+    });
+    assert.ok(launch.ok, launch.ok ? '' : `${launch.error.message} ${launch.error.hint}`);
+    return launch.value;
+  }
+
+  /** Runs a command to its end in the sandbox, or in what is left of it. */
+  async run(argv: readonly string[], options: RunOptions = {}, policy = this.policy()): Promise<Outcome> {
+    const env = { PATH: process.env['PATH'] ?? '', HOME: homedir(), ...options.env };
+    const launch = await this.launch(argv, { env, cwd: options.cwd ?? this.root }, policy);
+    const edited = options.without?.(launch.argv) ?? launch.argv;
+    try {
+      return await finished(
+        start([...(options.startedBy ?? []), ...edited], launch.cwd, {
+          ...launch.env,
+          ...options.launcherEnv,
+        }),
+      );
+    } finally {
+      await launch.release();
+    }
+  }
+
+  shell(script: string, options: RunOptions = {}): Promise<Outcome> {
+    return this.run(['/bin/bash', '-c', script], options);
+  }
+
+  /** Runs JavaScript: what a shell cannot say. */
+  node(script: string, options: RunOptions = {}): Promise<Outcome> {
+    return this.run([process.execPath, '-e', script], options);
+  }
+
+  dispose(): void {
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 3 });
+  }
+}
+
+export function start(
+  argv: readonly string[],
+  cwd: string,
+  env: Readonly<Record<string, string>>,
+): ChildProcess {
+  const [file = '', ...args] = argv;
+  return spawn(file, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+export async function finished(child: ChildProcess): Promise<Outcome> {
+  const output = { stdout: '', stderr: '' };
+  child.stdout?.on('data', (chunk: Buffer) => (output.stdout += chunk.toString('latin1')));
+  child.stderr?.on('data', (chunk: Buffer) => (output.stderr += chunk.toString('latin1')));
+  const exitCode = await new Promise<number>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve(code ?? (signal === null ? -1 : 128)));
+  });
+  return { exitCode, ...output };
+}
+
+/** Takes the first occurrence of these consecutive arguments out; fails when they are not there. */
+export function removing(...option: readonly string[]): Edit {
+  return replacing(option, []);
+}
+
+export function replacing(option: readonly string[], by: readonly string[]): Edit {
+  return (argv) => {
+    const at = argv.findIndex((_, index) => option.every((word, offset) => argv[index + offset] === word));
+    assert.ok(at >= 0, `the launcher has no "${option.join(' ')}": the test takes away what is not there`);
+    return [...argv.slice(0, at), ...by, ...argv.slice(at + option.length)];
+  };
+}
+
+/** Takes one rule out of the seccomp program. */
+export function removingRule(name: string): Edit {
+  return (argv) => {
+    const rules = sandboxRules.filter((rule) => rule.name !== name);
+    assert.notEqual(rules.length, sandboxRules.length, `no rule ${name}`);
+    const at = argv.indexOf('--seccomp') + 1;
+    return argv.with(at, Buffer.from(buildFilter(rules)).toString('hex'));
+  };
+}
+
+export function all(...edits: readonly Edit[]): Edit {
+  return (argv) => edits.reduce((current, edit) => edit(current), argv);
+}
+
+/** A place outside `/tmp`, which the sandbox hides. */
+function ownFolder(): string {
+  const folder = join(project, 'artifacts');
+  mkdirSync(folder, { recursive: true });
+  return folder;
+}
+
+/** Compiles an attack of test/fixtures/escape into the folder. */
+export function compileAttack(name: string, folder: string, flags: readonly string[] = []): string {
+  const output = join(folder, name);
+  execFileSync('gcc', ['-O1', ...flags, '-o', output, join(project, 'test/fixtures/escape', `${name}.c`)]);
+  return output;
+}
+
+export function read(path: string): string {
+  return execFileSync('cat', [path], { encoding: 'utf8' });
+}

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { createSocket } from 'node:dgram';
+import { once } from 'node:events';
+import { existsSync, rmSync } from 'node:fs';
+import type { AddressInfo, Server } from 'node:net';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
+import type { Edit } from './harness.ts';
+import { Arena, all, helperPath, isRoot, removing } from './harness.ts';
+
+describe('With the network off, a command cannot reach', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  let arena: Arena;
+  before(() => void (arena = new Arena()));
+  after(() => arena.dispose());
+
+  async function listening(server: Server, where: object): Promise<{ contacts: number }> {
+    const state = { contacts: 0 };
+    server.on('connection', (socket) => {
+      state.contacts += 1;
+      socket.end();
+    });
+    server.listen(where);
+    await once(server, 'listening');
+    return state;
+  }
+
+  const connect = (where: object): string =>
+    `require('node:net').connect(${JSON.stringify(where)}).on('connect', () => process.exit(0)).on('error', () => process.exit(9))`;
+
+  it('a TCP server on the machine’s loopback', async () => {
+    const server = createServer();
+    const state = await listening(server, { host: '127.0.0.1', port: 0 });
+    const script = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+    assert.equal((await arena.node(script)).exitCode, 9);
+    assert.equal(state.contacts, 0);
+    assert.equal((await arena.node(script, { without: removing('--unshare-net') })).exitCode, 0);
+    server.close();
+  });
+
+  it('a UDP server on the machine’s loopback', async () => {
+    const server = createSocket('udp4');
+    let contacts = 0;
+    server.on('message', () => (contacts += 1));
+    server.bind(0, '127.0.0.1');
+    await once(server, 'listening');
+    const script = `const s = require('node:dgram').createSocket('udp4'); s.send('x', ${server.address().port}, '127.0.0.1', () => s.close())`;
+    await arena.node(script);
+    assert.equal(contacts, 0);
+    const contact = once(server, 'message');
+    await arena.node(script, { without: removing('--unshare-net') });
+    await contact;
+    server.close();
+  });
+
+  it('an abstract Unix socket', async () => {
+    const server = createServer();
+    const path = `\0cordon-escape-${process.pid}`;
+    const state = await listening(server, { path });
+    assert.equal((await arena.node(connect({ path }))).exitCode, 9);
+    assert.equal(state.contacts, 0);
+    assert.equal((await arena.node(connect({ path }), { without: removing('--unshare-net') })).exitCode, 0);
+    server.close();
+  });
+
+  const places: readonly (readonly [string, Edit])[] = [
+    ['/tmp', removing('--perms', '1777', '--tmpfs', '/tmp')],
+    [
+      '/run',
+      all(removing('--perms', '1777', '--tmpfs', '/run'), removing('--remount-ro', '/run'), (argv) => {
+        const at = argv.indexOf('--ro-bind', argv.indexOf(helperInside) - 2);
+        const rest = [...argv.slice(0, at), ...argv.slice(at + 3)];
+        return rest.map((word) => (word === helperInside ? helperPath : word));
+      }),
+    ],
+  ];
+  for (const [folder, without] of places) {
+    it(`a service of the machine by its socket in ${folder}`, async function () {
+      if (folder === '/run' && !isRoot) this.skip();
+      const path = join(folder, `cordon-escape-${process.pid}.sock`);
+      const server = createServer();
+      const state = await listening(server, { path });
+      try {
+        for (const user of [{}, { network: 'on' }]) {
+          const policy = arena.policy(user);
+          assert.equal(
+            (await arena.run([process.execPath, '-e', connect({ path })], {}, policy)).exitCode,
+            9,
+          );
+        }
+        assert.equal(state.contacts, 0);
+        assert.equal((await arena.node(connect({ path }), { without })).exitCode, 0);
+      } finally {
+        server.close();
+        if (existsSync(path)) rmSync(path);
+      }
+    });
+  }
+
+  it('nothing of the above, while with the network on TCP works', async () => {
+    const server = createServer();
+    await listening(server, { host: '127.0.0.1', port: 0 });
+    const script = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
+    const outcome = await arena.run([process.execPath, '-e', script], {}, arena.policy({ network: 'on' }));
+    assert.equal(outcome.exitCode, 0);
+    server.close();
+  });
+});
