@@ -34,15 +34,17 @@ const { values, positionals } = parseArgs({
 const selection = await select(positionals);
 const rows = [];
 
-if (!ensureRequirements('test')) process.exit(1);
+if (!ensureRequirements('test')) {
+  console.log('\n0 passed, 1 failed');
+  process.exit(1);
+}
 if (!values['no-build']) await count('build', () => build({ tests: true }));
 if (selection.checks) {
   await count('types', () => command(['node_modules/typescript/bin/tsc', '--noEmit']));
   await count('lint', () => command(['scripts/lint.mjs']));
 }
 for (const [name, files] of Object.entries(selection.files)) {
-  if (layers[name].needsServer) await ensureServer();
-  rows.push({ name, ...(await runLayer(name, files)) });
+  rows.push({ name, ...(await runLayer(name, files).catch(asFailure)) });
 }
 
 const passed = sum('passed');
@@ -107,12 +109,18 @@ async function runLayer(name, files) {
   const resultsPath = join(folder, 'results.json');
   const layer = layers[name];
   try {
+    if (layer.needsServer) await ensureServer();
     const run = layer.run ?? runMocha;
     const outcome = await run({ files, resultsPath, layer, grep: values.grep, limitMs: layer.limitMs });
     return judge(await readResults(resultsPath), outcome);
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+function asFailure(error) {
+  console.error(error);
+  return { passed: 0, failed: 1, problem: 'could not be run' };
 }
 
 /** A layer that crashed, hung, or ran nothing counts as one more failure. */
