@@ -118,8 +118,8 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
     // The command may have left its alternate screen, a hidden cursor or mouse reports behind; unlike 1049,
     // 47 does not also move the cursor when there is nothing to leave.
     const calm = this.#session.isTty ? '\x1b[?47l\x1b[?25h\x1b[?1000;1002;1003;1006;2004l' : '';
-    this.#write(calm + reset + commandFinished(state.exitCode));
-    this.#write(`${this.#freshLine()}\r\n${inverse} ${facts.filter(Boolean).join(' ')} ${reset}\r\n`);
+    const end = `${calm}${reset}${this.#freshLine()}${commandFinished(state.exitCode)}`;
+    this.#write(`${end}\r\n${inverse} ${facts.filter(Boolean).join(' ')} ${reset}\r\n`);
     this.#didChangeName.fire(terminalName(this.#session));
   }
 

@@ -1,5 +1,11 @@
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
-import type { NetworkMode, PolicySource, SandboxMode, SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type {
+  NetworkMode,
+  PolicyClause,
+  PolicySource,
+  SandboxMode,
+  SandboxPolicy,
+} from '../sandbox/policy/policy.ts';
 
 /** The modes and the network in the words of the status bar and the quick picks. */
 export const modeWords: Readonly<Record<SandboxMode, { readonly label: string; readonly detail: string }>> = {
@@ -56,4 +62,20 @@ export function policyClauses(policy: SandboxPolicy): readonly string[] {
       ? [`Also writable: ${added.join(', ')} ${from(sources.writableRoots)}`]
       : []),
   ];
+}
+
+/** What a person can do about a denial by that clause, where they look: the hint of a denial is meant for models. */
+export function denialCure(clause: PolicyClause | undefined): string {
+  switch (clause) {
+    case 'mode':
+      return 'If commands should change files in this folder, choose “Workspace write” in the status bar.';
+    case 'network':
+      return 'If commands should reach the network from this folder, choose “Network on” in the status bar.';
+    case 'writableRoots':
+      return 'If commands should write there, add that folder to the setting “Sandbox: Writable Roots”.';
+    case 'tmp':
+    case 'environment':
+    case undefined:
+      return 'Look at what the command tried, and whether it should: the status bar and the settings widen the policy.';
+  }
 }

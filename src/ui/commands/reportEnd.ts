@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Session } from '../../runtime/sessions/session.ts';
 import { exitSentence, shortCommand } from '../../terminal/sessionWords.ts';
-import { policyClauses } from '../policyWords.ts';
+import { denialCure, policyClauses } from '../policyWords.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
 import { commandIds } from './commandIds.ts';
 
@@ -67,11 +67,11 @@ async function explainDenial(session: Session, terminals: SessionTerminals): Pro
   if (denial === undefined) {
     return;
   }
+  const clauses = policyClauses(session.policy).map((clause) => `• ${clause}`);
   const detail = [
     denial.message,
-    denial.hint,
-    `The policy that it ran under, in ${session.root.name}:`,
-    ...policyClauses(session.policy).map((clause) => `• ${clause}`),
+    denialCure(denial.clause),
+    [`The policy that it ran under, in ${session.root.name}:`, ...clauses].join('\n'),
   ].join('\n\n');
   const answer = await vscode.window.showInformationMessage(
     `Why the sandbox stopped “${shortCommand(session.commandLine, 60)}”`,
