@@ -22,6 +22,12 @@ export interface ScreenOptions {
   readonly onReply?: (reply: string) => void;
 }
 
+/** A place in the output at which something looks at the screen. */
+interface Barrier {
+  readonly afterBytes: number;
+  readonly pass: () => void;
+}
+
 /** What a person would see of a session: output run through a terminal emulator, in bounded memory. */
 export class Screen {
   readonly #terminal: Terminal;
@@ -30,6 +36,11 @@ export class Screen {
   #backlogBytes = 0;
   #isParsing = false;
   #settledWaiters: (() => void)[] = [];
+  #receivedBytes = 0;
+  /** Parsed, or dropped from the backlog. */
+  #passedBytes = 0;
+  /** In order of their positions in the output. */
+  #barriers: Barrier[] = [];
   /** Where the rows that the last answer showed begin, and what they read. */
   #shownFrom: IMarker | undefined;
   #shownRows: readonly string[] = [];
@@ -51,6 +62,7 @@ export class Screen {
   write(chunk: Uint8Array): void {
     this.#backlog.push(chunk);
     this.#backlogBytes += chunk.byteLength;
+    this.#receivedBytes += chunk.byteLength;
     if (this.#backlogBytes > maxBacklogBytes) {
       this.#keepNewest();
     }
@@ -78,10 +90,17 @@ export class Screen {
     return text;
   }
 
-  /** Escape sequences that draw the present screen and its scrollback in another terminal. */
-  async serialize(): Promise<string> {
-    await this.#settled();
-    return this.#serializer.serialize();
+  /**
+   * Escape sequences that draw the present screen and its scrollback in another terminal. What is written after
+   * the call is not in them, however far behind the emulator is: a viewer that follows from here misses nothing
+   * and sees nothing twice.
+   */
+  serialize(): Promise<string> {
+    return new Promise((resolve) => {
+      const pass = (): void => resolve(this.#serializer.serialize());
+      this.#barriers.push({ afterBytes: this.#receivedBytes, pass });
+      this.#parseNext();
+    });
   }
 
   dispose(): void {
@@ -92,24 +111,47 @@ export class Screen {
     if (this.#isParsing) {
       return;
     }
+    this.#passBarriers();
     if (this.#backlogBytes === 0) {
       this.#settledWaiters.splice(0).forEach((resolve) => resolve());
       return;
     }
-    const batch: Uint8Array[] = [];
-    let bytes = 0;
-    while (this.#backlog.length > batch.length && bytes < batchBytes) {
-      const chunk = this.#backlog[batch.length] as Uint8Array;
-      batch.push(chunk);
-      bytes += chunk.byteLength;
-    }
-    this.#backlog = this.#backlog.slice(batch.length);
-    this.#backlogBytes -= bytes;
+    const batch = this.#takeBatch();
     this.#isParsing = true;
     this.#terminal.write(batch.length === 1 ? (batch[0] as Uint8Array) : Buffer.concat(batch), () => {
       this.#isParsing = false;
       this.#parseNext();
     });
+  }
+
+  /** What to parse next; it ends where a barrier stands. */
+  #takeBatch(): Uint8Array[] {
+    const untilBarrier = (this.#barriers[0]?.afterBytes ?? Infinity) - this.#passedBytes;
+    const maxBytes = Math.min(batchBytes, untilBarrier);
+    const batch: Uint8Array[] = [];
+    let bytes = 0;
+    let taken = 0;
+    while (taken < this.#backlog.length && bytes < maxBytes) {
+      const chunk = this.#backlog[taken] as Uint8Array;
+      const part = chunk.subarray(0, maxBytes - bytes);
+      batch.push(part);
+      bytes += part.byteLength;
+      if (part.byteLength < chunk.byteLength) {
+        this.#backlog[taken] = chunk.subarray(part.byteLength);
+        break;
+      }
+      taken += 1;
+    }
+    this.#backlog = this.#backlog.slice(taken);
+    this.#backlogBytes -= bytes;
+    this.#passedBytes += bytes;
+    return batch;
+  }
+
+  #passBarriers(): void {
+    while (this.#barriers[0] !== undefined && this.#barriers[0].afterBytes <= this.#passedBytes) {
+      this.#barriers.shift()?.pass();
+    }
   }
 
   #keepNewest(): void {
@@ -118,6 +160,7 @@ export class Screen {
     const lineStart = newest.indexOf(10) + 1;
     this.#backlog = [newest.subarray(lineStart)];
     this.#backlogBytes = newest.byteLength - lineStart;
+    this.#passedBytes += all.byteLength - this.#backlogBytes;
   }
 
   async #settled(): Promise<void> {
