@@ -12,6 +12,7 @@ import { Grants } from './ui/grants.ts';
 import { PolicyStore } from './ui/policyStore.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
+import { registerSleepProgress } from './ui/sleepProgress.ts';
 import { createStatusBar } from './ui/statusBar.ts';
 import { registerTools } from './ui/tools/registerTools.ts';
 
@@ -41,6 +42,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerSessionCommands(runtime.sessions, terminals));
   store.add(registerChangeSandbox(policies, grants));
   store.add(registerCheckSandbox(health));
+  store.add(registerSleepProgress(runtime.sleeps));
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
   store.add(createStatusBar(policies, health));
   if (policies.list().length > 0) {

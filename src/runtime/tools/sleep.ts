@@ -39,8 +39,7 @@ export class Sleeps {
   async sleep(durationMs: number, signal: AbortSignal): Promise<{ elapsedMs: number; isInterrupted: boolean }> {
     const id = ++this.#lastId;
     const startedAt = performance.now();
-    this.#items.fire({ kind: 'started', id, durationMs });
-    const isInterrupted = await new Promise<boolean>((resolve) => {
+    const ended = new Promise<boolean>((resolve) => {
       const done = (isEarly: boolean): void => {
         clearTimeout(timer);
         this.#wakes.delete(wake);
@@ -55,6 +54,8 @@ export class Sleeps {
         wake();
       }
     });
+    this.#items.fire({ kind: 'started', id, durationMs });
+    const isInterrupted = await ended;
     const elapsedMs = performance.now() - startedAt;
     this.#items.fire({ kind: 'completed', id, elapsedMs, isInterrupted });
     return { elapsedMs, isInterrupted };

@@ -6,5 +6,6 @@ export const commandIds = {
   changeSandbox: 'cordon.changeSandbox',
   checkSandbox: 'cordon.checkSandbox',
   explainSandboxError: 'cordon.explainSandboxError',
+  wakeAgent: 'cordon.wakeAgent',
   showLog: 'cordon.showLog',
 } as const;
