@@ -21,7 +21,8 @@ export async function createPackage({ folder = root } = {}) {
     }
     const manifest = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
     // Everything is bundled: what only a checkout needs would mislead who reads the installed manifest.
-    for (const key of ['scripts', 'dependencies', 'devDependencies', 'allowScripts', 'private']) delete manifest[key];
+    for (const key of ['scripts', 'dependencies', 'devDependencies', 'allowScripts', 'private'])
+      delete manifest[key];
     await writeFile(join(stage, 'package.json'), JSON.stringify(manifest, undefined, 2));
     const packagePath = join(folder, `${manifest.name}-${target}-${manifest.version}.vsix`);
     await createVSIX({
