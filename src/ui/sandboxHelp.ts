@@ -5,15 +5,15 @@ export function sandboxErrorPage(error: SandboxError): string {
   const { title, cures } = help[error.kind];
   return [
     `# ${title}`,
-    'Cordon runs a command only when it can enforce the policy of its folder exactly. Here it cannot, so **no sandboxed command runs** until this is solved. Nothing ever falls back to running without a sandbox.',
+    'Cordon runs a command only when it can enforce the policy of its folder exactly. Here it cannot, so no sandboxed command runs until this is solved. Nothing ever falls back to running without a sandbox.',
     '## What stopped it',
     error.message,
     '## What to do',
     error.hint,
     ...cures,
     '## Then',
-    'Run **Cordon: Check Sandbox** from the command palette. The status bar turns normal when the sandbox works.',
-    'To run without a sandbox all the same, choose **No sandbox** for the folder in **Cordon: Change Sandbox Mode…**: every command then does what you may do on this machine.',
+    'Run “Cordon: Check Sandbox” from the command palette. The status bar turns normal when the sandbox works.',
+    'To run without a sandbox all the same, choose “No sandbox” for the folder in “Cordon: Change Sandbox Mode…”: every command then does what you may do on this machine.',
     '',
   ].join('\n\n');
 }
@@ -78,7 +78,7 @@ const help: Readonly<Record<SandboxError['kind'], Help>> = {
   },
   'clause-unenforceable': {
     title: 'A part of the policy cannot be enforced',
-    cures: ['Change that part in the settings under **Cordon › Sandbox**, or remove what stands in its way.'],
+    cures: ['Change that part in the settings under “Cordon › Sandbox”, or remove what stands in its way.'],
   },
   'bubblewrap-failed': {
     title: 'bubblewrap does not start',

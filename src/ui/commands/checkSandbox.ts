@@ -23,7 +23,8 @@ export function registerCheckSandbox(health: SandboxHealth): Disposable {
       page = sandboxErrorPage(answer.error);
       // A new address each time: the editor keeps what an open address once showed.
       const uri = vscode.Uri.from({ scheme, path: '/Cordon Sandbox.md', query: String(Date.now()) });
-      await vscode.commands.executeCommand('markdown.showPreview', uri);
+      // As text, not as a preview: a preview is a webview, which needs more of the machine than this page may ask.
+      await vscode.window.showTextDocument(uri, { preview: true });
     }),
   );
   return store;

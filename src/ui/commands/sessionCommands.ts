@@ -43,7 +43,7 @@ async function pickSession(
   question: string,
   isOffered: (session: Session) => boolean = () => true,
 ): Promise<Session | undefined> {
-  const list = (): readonly Entry[] => sessions.list().filter(isOffered).map(entryOf).reverse();
+  const list = (): readonly Entry[] => sessions.list().filter(isOffered).sort(newestFirst).map(entryOf);
   if (list().length === 0) {
     await vscode.window.showInformationMessage('There is no such session now.');
     return undefined;
@@ -60,8 +60,9 @@ async function pickSession(
         if (button === killButton) {
           void item.session.terminate();
         } else {
-          terminals.showAnother(item.session);
+          // In this order: hiding gives the focus back to where it was before.
           picker.hide();
+          terminals.showAnother(item.session);
         }
       });
       picker.onDidAccept(() => resolve(picker.selectedItems[0]?.session));
@@ -71,6 +72,12 @@ async function pickSession(
   } finally {
     store.dispose();
   }
+}
+
+/** Running before finished, and younger before older. */
+function newestFirst(a: Session, b: Session): number {
+  const running = (session: Session): number => (session.state.kind === 'running' ? 1 : 0);
+  return running(b) - running(a) || b.startedAt.getTime() - a.startedAt.getTime();
 }
 
 function entryOf(session: Session): Entry {
