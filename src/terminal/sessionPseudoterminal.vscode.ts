@@ -8,6 +8,8 @@ import { TerminalText } from './terminalText.ts';
 
 export interface PseudoterminalOptions {
   readonly nonce: string;
+  /** Whether this terminal, of several, answers what the program asks of its terminal. */
+  answersQueries(): boolean;
   /** Whether closing this terminal ends a session that still runs. */
   endsSessionOnClose(): boolean;
   /** What the sandbox stopped, as a sentence, once the session has ended. */
@@ -60,6 +62,9 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
   handleInput(data: string): void {
     if (this.#acceptsCloseKeyAt !== undefined) {
       this.#closeByKey(data);
+      return;
+    }
+    if (isReport(data) && !this.#options.answersQueries()) {
       return;
     }
     if (!this.#session.isTty && data.includes('\x03')) {
@@ -124,8 +129,8 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
   }
 
   #closeByKey(data: string): void {
-    const isReport = data.length > 1 && data.startsWith('\x1b');
-    if (!isReport && Date.now() >= (this.#acceptsCloseKeyAt ?? Infinity)) {
+    const isKeySequence = data.length > 1 && data.startsWith('\x1b');
+    if (!isKeySequence && Date.now() >= (this.#acceptsCloseKeyAt ?? Infinity)) {
       this.#didClose.fire();
     }
   }
@@ -154,6 +159,11 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
       this.#didWrite.fire(text);
     }
   }
+}
+
+/** What a terminal sends by itself when a program asks for its kind, colours, modes or cursor position. */
+function isReport(data: string): boolean {
+  return /^\x1b(\[[?>=]?[\d;]*(c|R|n|\$y)|\]|P)/.test(data);
 }
 
 const dim = '\x1b[2m';

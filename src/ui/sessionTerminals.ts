@@ -7,8 +7,8 @@ import { createSessionTerminal } from '../terminal/sessionTerminal.vscode.ts';
 /** The terminals that look at sessions: any number per session, made when somebody asks to see it. */
 export class SessionTerminals implements Disposable {
   readonly #store = new DisposableStore();
-  readonly #open = new Set<vscode.Terminal>();
-  readonly #newest = new Map<Session, vscode.Terminal>();
+  /** Oldest first. */
+  readonly #terminals = new Map<Session, vscode.Terminal[]>();
 
   constructor() {
     this.#store.add(vscode.window.onDidCloseTerminal((terminal) => this.#forget(terminal)));
@@ -16,7 +16,7 @@ export class SessionTerminals implements Disposable {
 
   /** Brings a terminal of the session to the front, with the focus: only ever because a person asked. */
   show(session: Session): void {
-    (this.#newest.get(session) ?? this.#create(session)).show();
+    (this.#newest(session) ?? this.#create(session)).show();
   }
 
   /** Shows the session in one more terminal. */
@@ -27,28 +27,33 @@ export class SessionTerminals implements Disposable {
   /** Closes every terminal: without the extension behind them they would be dead tabs. */
   dispose(): void {
     this.#store.dispose();
-    for (const terminal of this.#open) {
+    for (const terminal of [...this.#terminals.values()].flat()) {
       terminal.dispose();
     }
-    this.#open.clear();
-    this.#newest.clear();
+    this.#terminals.clear();
+  }
+
+  #newest(session: Session): vscode.Terminal | undefined {
+    return this.#terminals.get(session)?.at(-1);
   }
 
   #create(session: Session): vscode.Terminal {
     const terminal = createSessionTerminal(session, {
+      answersQueries: () => this.#newest(session) === terminal,
       endsSessionOnClose: () => endsOnClose(session),
       denialSentence: () => session.denial()?.message,
     });
-    this.#open.add(terminal);
-    this.#newest.set(session, terminal);
+    this.#terminals.set(session, [...(this.#terminals.get(session) ?? []), terminal]);
     return terminal;
   }
 
-  #forget(terminal: vscode.Terminal): void {
-    this.#open.delete(terminal);
-    for (const [session, newest] of this.#newest) {
-      if (newest === terminal) {
-        this.#newest.delete(session);
+  #forget(closed: vscode.Terminal): void {
+    for (const [session, terminals] of this.#terminals) {
+      const open = terminals.filter((terminal) => terminal !== closed);
+      if (open.length === 0) {
+        this.#terminals.delete(session);
+      } else {
+        this.#terminals.set(session, open);
       }
     }
   }

@@ -12,6 +12,13 @@ describe('an interactive program in a terminal of Cordon', () => {
     await editor().answer(commandLine, 'Command to run');
   };
 
+  const showAnother = async (): Promise<void> => {
+    const { runCommand, quickInput } = editor();
+    await runCommand('Cordon: Show Session…');
+    await quickInput.locator('.monaco-list-row').first().hover();
+    await quickInput.locator('.monaco-list-row .codicon-add').first().click();
+  };
+
   it('vim fills the terminal, takes keys, writes the file and gives the screen back', async () => {
     const { waitForTerminal, type, press, screenshot, workspace } = editor();
     await start('vim -u NONE -c "set nocp showmode" poem.txt');
@@ -45,13 +52,11 @@ describe('an interactive program in a terminal of Cordon', () => {
   });
 
   it('shows a session that already runs as it looks now, in its own screen', async () => {
-    const { waitForTerminal, runCommand, press, page, terminalText } = editor();
+    const { waitForTerminal, press, page, terminalText } = editor();
     await start('vim -u NONE -c "set nocp" README.md');
     await waitForTerminal(/^~$/m);
     const before = await terminalText();
-    await runCommand('Cordon: Show Session…');
-    await page.locator('.quick-input-widget:visible .monaco-list-row').first().hover();
-    await page.locator('.quick-input-widget:visible .monaco-list-row .codicon-add').first().click();
+    await showAnother();
     await waitFor('a second terminal with the same picture', async () => {
       const text = await terminalText();
       return (await page.locator('.terminal-tabs-entry').count()) >= 2 && text.includes(before.slice(0, 20));
@@ -61,5 +66,21 @@ describe('an interactive program in a terminal of Cordon', () => {
     await page.keyboard.type(':q');
     await press('Enter');
     await waitForTerminal(/exited with code 0/);
+  });
+
+  it('gets one answer to a query, however many terminals look at it', async () => {
+    const { waitForTerminal, press, page, terminalText } = editor();
+    const count = await page.locator('.terminal-tabs-entry').count();
+    await start('stty raw -echo; echo ready; head -c 1 >/dev/null; printf "\\033[6n"; timeout 3 cat -v');
+    await waitForTerminal(/^ready/m);
+    await showAnother();
+    await waitFor('two more terminals', async () => {
+      return (await page.locator('.terminal-tabs-entry').count()) >= count + 2;
+    });
+    await waitForTerminal(/^ready/m);
+    await page.locator('.terminal-wrapper.active .xterm.focus').waitFor();
+    await press('x');
+    await waitForTerminal(/exited with code/);
+    assert.equal([...(await terminalText()).matchAll(/\^\[\[\d+;\d+R/g)].length, 1);
   });
 });

@@ -4,7 +4,10 @@ import { callTool } from './callTool.ts';
 
 describe('cordon_sleep', () => {
   it('tells the time that really passed', async () => {
-    assert.match(await callTool('cordon_sleep', { duration_ms: 50 }), /^Wall time: 0\.\d{4} seconds\nSleep completed\.$/);
+    assert.match(
+      await callTool('cordon_sleep', { duration_ms: 50 }),
+      /^Wall time: 0\.\d{4} seconds\nSleep completed\.$/,
+    );
   });
 
   it('is woken by Cordon: Wake Sleeping Agent', async () => {
