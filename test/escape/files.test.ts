@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Edit } from './harness.ts';
-import { Arena, all, removing, replacing } from './harness.ts';
+import { Arena, all, finished, start, removing, replacing } from './harness.ts';
 
 const writableMachine = replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']);
 
@@ -208,6 +208,17 @@ describe('A command cannot change the metadata of its root', function () {
     assert.doesNotMatch(readFileSync(join(folder, 'config'), 'utf8'), /evil/);
     await arena.run(argv, { without: removing('--ro-bind', `${folder}/hooks`, `${folder}/hooks`) }, policy);
     assert.ok(existsSync(join(folder, 'h/x')));
+  });
+
+  it('by redirecting git to hooks elsewhere, when the person made .git writable', async () => {
+    git('init', '-q');
+    const folder = join(arena.root, '.git');
+    const policy = arena.policy({ writableRoots: [folder] });
+    const launch = await arena.launch(['/bin/sh', '-c', 'echo .. > .git/commondir'], {}, policy);
+    await finished(start(launch.argv, launch.cwd, launch.env));
+    assert.ok(existsSync(join(folder, 'commondir')));
+    await launch.release();
+    assert.equal(existsSync(join(folder, 'commondir')), false);
   });
 
   it('by making missing hooks, when the person made .git writable', async () => {

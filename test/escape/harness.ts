@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
 import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
@@ -168,6 +169,12 @@ export function removingRule(name: string): Edit {
     return argv.with(at, Buffer.from(buildFilter(rules)).toString('hex'));
   };
 }
+
+/** Runs the command directly as process 1: without descriptors closed, Landlock scope, filter and group. */
+export const withoutCompanion: Edit = (argv) => {
+  const at = argv.indexOf(helperInside, argv.indexOf('--chdir'));
+  return [...argv.slice(0, at), ...argv.slice(argv.indexOf('--', at) + 1)];
+};
 
 export function all(...edits: readonly Edit[]): Edit {
   return (argv) => edits.reduce((current, edit) => edit(current), argv);

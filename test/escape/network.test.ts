@@ -4,10 +4,11 @@ import { once } from 'node:events';
 import { existsSync, rmSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
+import { release } from 'node:os';
 import { join } from 'node:path';
 import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
 import type { Edit } from './harness.ts';
-import { Arena, all, helperPath, isRoot, removing } from './harness.ts';
+import { Arena, all, helperPath, isRoot, removing, withoutCompanion } from './harness.ts';
 
 describe('With the network off, a command cannot reach', function () {
   before(function () {
@@ -18,8 +19,14 @@ describe('With the network off, a command cannot reach', function () {
   before(() => void (arena = new Arena()));
   after(() => arena.dispose());
 
+  const servers: { close(): unknown }[] = [];
+  afterEach(() => {
+    for (const server of servers.splice(0)) server.close();
+  });
+
   async function listening(server: Server, where: object): Promise<{ contacts: number }> {
     const state = { contacts: 0 };
+    servers.push(server);
     server.on('connection', (socket) => {
       state.contacts += 1;
       socket.end();
@@ -39,13 +46,13 @@ describe('With the network off, a command cannot reach', function () {
     assert.equal((await arena.node(script)).exitCode, 9);
     assert.equal(state.contacts, 0);
     assert.equal((await arena.node(script, { without: removing('--unshare-net') })).exitCode, 0);
-    server.close();
   });
 
   it('a UDP server on the machine’s loopback', async () => {
     const server = createSocket('udp4');
     let contacts = 0;
     server.on('message', () => (contacts += 1));
+    servers.push(server);
     server.bind(0, '127.0.0.1');
     await once(server, 'listening');
     const script = `const s = require('node:dgram').createSocket('udp4'); s.send('x', ${server.address().port}, '127.0.0.1', () => s.close())`;
@@ -54,7 +61,6 @@ describe('With the network off, a command cannot reach', function () {
     const contact = once(server, 'message');
     await arena.node(script, { without: removing('--unshare-net') });
     await contact;
-    server.close();
   });
 
   it('an abstract Unix socket', async () => {
@@ -63,8 +69,20 @@ describe('With the network off, a command cannot reach', function () {
     const state = await listening(server, { path });
     assert.equal((await arena.node(connect({ path }))).exitCode, 9);
     assert.equal(state.contacts, 0);
-    assert.equal((await arena.node(connect({ path }), { without: removing('--unshare-net') })).exitCode, 0);
-    server.close();
+    const without = all(removing('--unshare-net'), withoutCompanion);
+    assert.equal((await arena.node(connect({ path }), { without })).exitCode, 0);
+  });
+
+  it('an abstract Unix socket with the network on either, from Linux 6.12 on', async function () {
+    const [major = 0, minor = 0] = release().split('.').map(Number);
+    if (major < 6 || (major === 6 && minor < 12)) this.skip();
+    const server = createServer();
+    const path = `\0cordon-escape-on-${process.pid}`;
+    await listening(server, { path });
+    const policy = arena.policy({ network: 'on' });
+    const argv = [process.execPath, '-e', connect({ path })];
+    assert.equal((await arena.run(argv, {}, policy)).exitCode, 9);
+    assert.equal((await arena.run(argv, { without: withoutCompanion }, policy)).exitCode, 0);
   });
 
   const places: readonly (readonly [string, Edit])[] = [
@@ -95,7 +113,6 @@ describe('With the network off, a command cannot reach', function () {
         assert.equal(state.contacts, 0);
         assert.equal((await arena.node(connect({ path }), { without })).exitCode, 0);
       } finally {
-        server.close();
         if (existsSync(path)) rmSync(path);
       }
     });
@@ -107,6 +124,5 @@ describe('With the network off, a command cannot reach', function () {
     const script = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
     const outcome = await arena.run([process.execPath, '-e', script], {}, arena.policy({ network: 'on' }));
     assert.equal(outcome.exitCode, 0);
-    server.close();
   });
 });

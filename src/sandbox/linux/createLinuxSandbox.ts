@@ -1,4 +1,4 @@
-import { realpathSync } from 'node:fs';
+import { lstatSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir, release, version } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
@@ -113,7 +113,7 @@ async function launch(
   if (!plan.ok) {
     return plan;
   }
-  const { existing, missing } = plan.value.protectedPaths;
+  const { existing, missing, traps } = plan.value.protectedPaths;
   // An existing name may be the mount point of a parallel run, so both kinds are asked for.
   const claim = await noted(() => mountPoints.claim([...missing, ...existing]));
   if (!claim.ok) {
@@ -135,13 +135,23 @@ async function launch(
   });
   const release = async (): Promise<void> => {
     try {
+      for (const path of traps.filter(removeFile)) {
+        log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
+      }
       await claim.value.release();
     } catch (error) {
       // The command has run; what stays behind is swept by the next start.
-      log.warn(`sandbox: mount points in ${policy.root} could not be removed: ${String(error)}`);
+      log.warn(`sandbox: what a run left in ${policy.root} could not be removed: ${String(error)}`);
     }
   };
   return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
+}
+
+/** True when there was a file (or a link) to remove. */
+function removeFile(path: string): boolean {
+  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  rmSync(path, { force: true });
+  return isThere;
 }
 
 async function openMountPoints(runtimeFolder: string): Promise<Result<MountPoints, SandboxError>> {

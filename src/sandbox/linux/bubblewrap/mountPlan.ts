@@ -57,7 +57,9 @@ export function planMounts(
   if (!roots.some((root) => isInside(cwd, root)) && hiddenFolders.some((folder) => isBelow(cwd, folder))) {
     return fail(hiddenFolder(cwd));
   }
-  const protectedPaths = isWritable ? findProtectedPaths(roots) : ok({ existing: [], missing: [] });
+  const protectedPaths = isWritable
+    ? findProtectedPaths(roots)
+    : ok({ existing: [], missing: [], traps: [] });
   if (!protectedPaths.ok) {
     return protectedPaths;
   }
@@ -68,8 +70,7 @@ export function planMounts(
   const covered = (path: string): boolean => opened.some((root) => isBelow(path, root));
   return ok({
     mounts: [
-      { path: '/', kind: 'read' },
-      ...(opened.includes('/') ? [{ path: '/', kind: 'write' } as const] : []),
+      ...(opened.includes('/') ? [] : [{ path: '/', kind: 'read' } as const]),
       { path: '/dev', kind: 'devices' },
       { path: '/proc', kind: 'processes' },
       ...kernelSettings.filter(exists).map((path) => ({ path, kind: 'read' }) as const),

@@ -21,6 +21,11 @@ export interface ProtectedPaths {
   readonly existing: readonly string[];
   /** Missing, or mount points of another run: must not come to be. */
   readonly missing: readonly string[];
+  /**
+   * Missing files that cannot be kept from coming to be, because an empty folder in their place would already break
+   * git: to be removed after the run. A `commondir` makes git take hooks and configuration from where it says.
+   */
+  readonly traps: readonly string[];
 }
 
 /**
@@ -31,6 +36,7 @@ export interface ProtectedPaths {
 export function findProtectedPaths(writableRoots: readonly string[]): Result<ProtectedPaths, SandboxError> {
   const existing: string[] = [];
   const missing: string[] = [];
+  const traps: string[] = [];
   for (const root of writableRoots) {
     const folder = lstatSync(root, { throwIfNoEntry: false });
     if (folder?.isDirectory() !== true) {
@@ -43,7 +49,9 @@ export function findProtectedPaths(writableRoots: readonly string[]): Result<Pro
       }
       const entry = lstatSync(path, { throwIfNoEntry: false });
       if (entry === undefined) {
-        if (isMadeImpossible && mayGetEntries(folder)) {
+        if (name === 'commondir') {
+          traps.push(path);
+        } else if (isMadeImpossible && mayGetEntries(folder)) {
           missing.push(path);
         }
         continue;
@@ -68,7 +76,7 @@ export function findProtectedPaths(writableRoots: readonly string[]): Result<Pro
       }
     }
   }
-  return ok({ existing, missing });
+  return ok({ existing, missing, traps });
 }
 
 /**

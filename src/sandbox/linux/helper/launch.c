@@ -6,7 +6,7 @@
  *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH.
  *   launch [--seccomp HEX] [--foreground] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
- *       no_new_privs, the seccomp program, then ARGV in a process group of its own. Process 1 is under the same
+ *       no_new_privs, Landlock scope, the seccomp program, then ARGV in a process group of its own. Process 1 is under the same
  *       filter as the command: who takes it over through /proc/1/mem has won nothing.
  *   launch --check
  *       Exits with 0: the cheapest command to try a sandbox with.
@@ -37,6 +37,11 @@
 #define TIOCSPGRP_ 0x5410
 #define WUNTRACED_ 2
 #define WALL_ 0x40000000
+
+/* linux/landlock.h of Linux 6.12; the headers of the machine that builds may be older. */
+#define NR_LANDLOCK_CREATE_RULESET 444
+#define NR_LANDLOCK_RESTRICT_SELF 446
+#define LANDLOCK_SCOPE_ABSTRACT_SOCKETS 1
 
 typedef unsigned long word;
 
@@ -192,6 +197,23 @@ static void load_filter(const char *hex) {
   if (CALL(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program, 0) != 0) {
     refuse("loading the seccomp program");
   }
+}
+
+/*
+ * Abstract Unix sockets belong to the network namespace, so with the network on the command could talk to every
+ * such service of the machine (X11, D-Bus, container shims). Landlock's scopes stop that from Linux 6.12 on; before,
+ * the kernel answers ENOSYS, EOPNOTSUPP, E2BIG or EINVAL, and the policy's other clauses hold as they are.
+ */
+static void scope_abstract_sockets(void) {
+  const unsigned long long attributes[3] = {0, 0, LANDLOCK_SCOPE_ABSTRACT_SOCKETS};
+  long rules = CALL(NR_LANDLOCK_CREATE_RULESET, attributes, sizeof attributes, 0, 0);
+  if (rules < 0) {
+    return;
+  }
+  if (CALL(NR_LANDLOCK_RESTRICT_SELF, rules, 0, 0, 0) != 0) {
+    refuse("Landlock scope");
+  }
+  CALL(__NR_close, rules, 0, 0, 0);
 }
 
 /* A file without a known format is a shell script, as every shell and execvp(3) take it. */
@@ -354,6 +376,7 @@ __attribute__((used)) void launch(word *stack) {
   if (CALL(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) != 0) {
     refuse("no new privileges");
   }
+  scope_abstract_sockets();
   if (filter != 0) {
     load_filter(filter);
   }
