@@ -40,7 +40,9 @@ export async function runExec(args: readonly string[]): Promise<number> {
         cmd: positionals[0],
         tty: values.tty ?? false,
         ...(values.output !== undefined && { output: values.output }),
-        ...(values['max-output-tokens'] !== undefined && { max_output_tokens: Number(values['max-output-tokens']) }),
+        ...(values['max-output-tokens'] !== undefined && {
+          max_output_tokens: Number(values['max-output-tokens']),
+        }),
       },
       interrupt.signal,
     );
@@ -99,7 +101,12 @@ async function answerLine(runtime: ToolRuntime, line: string, signal: AbortSigna
   }
 }
 
-async function call(runtime: ToolRuntime, name: string, input: unknown, signal: AbortSignal): Promise<ToolResult> {
+async function call(
+  runtime: ToolRuntime,
+  name: string,
+  input: unknown,
+  signal: AbortSignal,
+): Promise<ToolResult> {
   const tool = runtime.tools.find((candidate) => candidate.name === name);
   if (tool === undefined) {
     const names = runtime.tools.map((candidate) => candidate.name).join(', ');

@@ -15,7 +15,9 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
   }
   const command = commands[name];
   if (command === undefined) {
-    process.stderr.write(`cordon: '${name}' is not a command. Commands are: ${Object.keys(commands).join(', ')}.\n`);
+    process.stderr.write(
+      `cordon: '${name}' is not a command. Commands are: ${Object.keys(commands).join(', ')}.\n`,
+    );
     return 2;
   }
   if (args[0] === '--help' || args[0] === '-h') {
@@ -30,7 +32,8 @@ main(process.argv.slice(2)).then(
     process.exitCode = exitCode;
   },
   (error: unknown) => {
-    const text = error instanceof UsageError ? error.message : error instanceof Error ? error.stack : String(error);
+    const text =
+      error instanceof UsageError ? error.message : error instanceof Error ? error.stack : String(error);
     process.stderr.write(`cordon: ${text}\n`);
     process.exitCode = error instanceof UsageError ? 2 : 70;
   },

@@ -26,7 +26,9 @@ function parse(args: readonly string[]): { policy: SandboxPolicy; argv: readonly
   const separator = args.indexOf('--');
   const argv = separator === -1 ? [] : args.slice(separator + 1);
   if (argv.length === 0) {
-    throw new UsageError("what to run is missing: put it after '--', as in: cordon sandbox --root . -- ls -l");
+    throw new UsageError(
+      "what to run is missing: put it after '--', as in: cordon sandbox --root . -- ls -l",
+    );
   }
   try {
     const { values } = parseArgs({ args: args.slice(0, separator), options: policyOptions, strict: true });
@@ -62,12 +64,16 @@ async function runOnInheritedStdio(
   });
   const exitCode = new Promise<number>((resolve, reject) => {
     child.once('error', reject);
-    child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]));
+    child.once('exit', (code, signal) =>
+      resolve(signal === null ? (code ?? 0) : 128 + constants.signals[signal]),
+    );
   });
   for (const signal of passedSignals) {
     process.on(signal, () => {
       const pid = child.pid as number;
-      void (isUnsandboxed(policy) ? signalGroup(pid, signal) : signalSandboxedGroup(pid, signal) || signalGroup(pid, signal));
+      void (isUnsandboxed(policy)
+        ? signalGroup(pid, signal)
+        : signalSandboxedGroup(pid, signal) || signalGroup(pid, signal));
     });
   }
   return exitCode.finally(() => launch.value.release());
@@ -122,12 +128,8 @@ function terminalSize(): { columns: number; rows: number } {
 
 function refuse(error: StartError): number {
   process.stderr.write(`cordon: ${error.message}\n${error.hint}\n`);
-  switch (error.kind) {
-    case 'spawn-not-found':
-      return 127;
-    case 'spawn-permission-denied':
-      return 126;
-    default:
-      return 125;
+  if (error.kind === 'spawn-not-found') {
+    return 127;
   }
+  return error.kind === 'spawn-permission-denied' ? 126 : 125;
 }

@@ -60,7 +60,12 @@ export function createToolRuntime({ roots, sandbox, log, parentEnv }: ToolRuntim
     sessions,
     sleeps,
     async runForPerson({ commandLine, cwd, size = agentTerminalSize }) {
-      const prepared = await orchestrator.prepare({ cmd: commandLine, workdir: cwd, login: true, isTty: true });
+      const prepared = await orchestrator.prepare({
+        cmd: commandLine,
+        workdir: cwd,
+        login: true,
+        isTty: true,
+      });
       if (!prepared.ok) {
         return fail(prepared.error);
       }

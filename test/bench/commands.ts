@@ -28,7 +28,8 @@ export async function measureCommands(rounds = 60): Promise<void> {
   const medians = await race(
     {
       'no sandbox': () => spawnToEnd('/bin/true', []),
-      'plain bwrap': () => spawnToEnd('bwrap', [...plainBubblewrap, '--bind', confined.root, confined.root, '/bin/true']),
+      'plain bwrap': () =>
+        spawnToEnd('bwrap', [...plainBubblewrap, '--bind', confined.root, confined.root, '/bin/true']),
       'Cordon, exec backend, pipes': () => run(false),
       'Cordon, exec backend, tty': () => run(true),
       'Cordon, exec_command': () => confined.call('exec_command', tool),

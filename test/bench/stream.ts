@@ -27,7 +27,9 @@ export async function measureStream(rounds = 5): Promise<void> {
   }
   const before = process.memoryUsage.rss();
   const peak = await peakRssDuring(() => call(confined, false));
-  console.log(`  memory during one sandboxed stream: +${((peak - before) / 1024 ** 2).toFixed(0)} MiB at its peak`);
+  console.log(
+    `  memory during one sandboxed stream: +${((peak - before) / 1024 ** 2).toFixed(0)} MiB at its peak`,
+  );
   await confined.dispose();
   await open.dispose();
 }

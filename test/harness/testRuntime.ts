@@ -47,7 +47,11 @@ export interface TestRuntime {
   readonly root: string;
   readonly runtime: ToolRuntime;
   /** Calls a tool as an agent would. */
-  call(name: string, input: unknown, options?: { signal?: AbortSignal; allow?: boolean }): Promise<ToolResult>;
+  call(
+    name: string,
+    input: unknown,
+    options?: { signal?: AbortSignal; allow?: boolean },
+  ): Promise<ToolResult>;
   /** Calls `exec_command` and expects a session that goes on. */
   open(cmd: string, input?: object): Promise<Session>;
   /** Types into a session and returns the answer's text. */
@@ -62,7 +66,11 @@ export async function createTestRuntime(
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
   const root = { name: basename(folder.path), path: folder.path };
-  const policyFor = () => ({ ok: true, value: testPolicy(folder.path, typeof user === 'function' ? user(folder.path) : user) }) as const;
+  const policyFor = () =>
+    ({
+      ok: true,
+      value: testPolicy(folder.path, typeof user === 'function' ? user(folder.path) : user),
+    }) as const;
   const runtime = createToolRuntime({
     roots: { list: () => [root], active: () => root, policyFor },
     sandbox: createTestSandbox(),

@@ -27,7 +27,10 @@ describe('cordon', () => {
 
   describe('sandbox', () => {
     it('passes stdio and the exit code through', () => {
-      const { status, stdout, stderr } = cordon(['sandbox', '--', 'sh', '-c', 'cat; echo err >&2; exit 9'], 'in');
+      const { status, stdout, stderr } = cordon(
+        ['sandbox', '--', 'sh', '-c', 'cat; echo err >&2; exit 9'],
+        'in',
+      );
       assert.deepEqual({ status, stdout, stderr }, { status: 9, stdout: 'in', stderr: 'err\n' });
     });
 
@@ -38,7 +41,10 @@ describe('cordon', () => {
       assert.equal(denied.status, 1);
       assert.match(denied.stderr, /Read-only file system/);
       assert.notEqual(cordon(['sandbox', '--', 'touch', '/usr/share/cordon-denied']).status, 0);
-      assert.equal(cordon(['sandbox', '--mode', 'danger-full-access', '--', 'sh', '-c', 'echo $CORDON_SANDBOX']).stdout, '\n');
+      assert.equal(
+        cordon(['sandbox', '--mode', 'danger-full-access', '--', 'sh', '-c', 'echo $CORDON_SANDBOX']).stdout,
+        '\n',
+      );
     });
 
     it('gives further writable folders on request', async () => {
@@ -57,7 +63,9 @@ describe('cordon', () => {
 
     it('passes signals to the command, whose traps run', async () => {
       const script = `trap 'echo trapped; exit 5' TERM; echo ready; sleep 60 & wait`;
-      const child = spawn(process.execPath, [cli, 'sandbox', '--', 'bash', '-c', script], { cwd: folder.path });
+      const child = spawn(process.execPath, [cli, 'sandbox', '--', 'bash', '-c', script], {
+        cwd: folder.path,
+      });
       let output = '';
       child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()));
       await waitFor('ready', () => output.includes('ready'));
@@ -76,7 +84,15 @@ describe('cordon', () => {
 
     it('works on a terminal: size, keys, Ctrl-C to the command alone', async () => {
       const pty = await startPtyChild({
-        argv: [process.execPath, cli, 'sandbox', '--', 'bash', '-c', 'stty size; trap "echo caught" INT; read line; echo "got $line"; exit 4'],
+        argv: [
+          process.execPath,
+          cli,
+          'sandbox',
+          '--',
+          'bash',
+          '-c',
+          'stty size; trap "echo caught" INT; read line; echo "got $line"; exit 4',
+        ],
         cwd: folder.path,
         env: { PATH: process.env['PATH'] ?? '', HOME: '/usr/share', TERM: 'xterm-256color' },
         size: { columns: 91, rows: 33 },
@@ -123,7 +139,10 @@ describe('cordon', () => {
         { tool: 'sleep', input: { duration_ms: 0 } },
       ].map((line) => JSON.stringify(line));
       const { status, stdout } = cordon(['exec', '--tools'], [...lines, 'no json'].join('\n'));
-      const answers = stdout.trim().split('\n').map((line) => JSON.parse(line) as { text: string; isError: boolean });
+      const answers = stdout
+        .trim()
+        .split('\n')
+        .map((line) => JSON.parse(line) as { text: string; isError: boolean });
       assert.equal(status, 0);
       assert.match(answers[0]?.text ?? '', /running with session ID/);
       assert.match(answers[1]?.text ?? '', /running for \d+ s, terminal/);

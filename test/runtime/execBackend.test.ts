@@ -37,10 +37,16 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
     it('numbers every event from 1 without holes and ends with exited and closed', async () => {
       const { child, events } = await start('echo out; echo err >&2; exit 3');
       await child.closed;
-      assert.deepEqual(events.map(({ seq }) => seq), events.map((_, index) => index + 1));
+      assert.deepEqual(
+        events.map(({ seq }) => seq),
+        events.map((_, index) => index + 1),
+      );
       assert.equal(text(events, 'stdout'), 'out\n');
       assert.equal(text(events, 'stderr'), 'err\n');
-      assert.deepEqual(events.slice(-2).map(({ kind }) => kind), ['exited', 'closed']);
+      assert.deepEqual(
+        events.slice(-2).map(({ kind }) => kind),
+        ['exited', 'closed'],
+      );
       assert.equal(child.exit?.exitCode, 3);
     });
 
@@ -64,7 +70,10 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
 
     it('delivers a signal to the command, whose traps run', async () => {
       for (const extra of [{}, { tty }]) {
-        const { child, events } = await start(`trap 'echo trapped; exit 7' INT; echo ready; sleep 60 & wait`, extra);
+        const { child, events } = await start(
+          `trap 'echo trapped; exit 7' INT; echo ready; sleep 60 & wait`,
+          extra,
+        );
         await waitFor('ready', () => text(events).includes('ready'));
         assert.ok(child.signal('SIGINT'));
         await child.closed;
@@ -75,11 +84,16 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
 
     it('terminates the whole group: TERM first, KILL for what ignores it', async () => {
       const marker = `3${process.pid}.${Date.now() % 1000}`;
-      const { child, events } = await start(`trap '' TERM; (trap '' TERM; sleep ${marker}) & echo ready; wait; sleep ${marker}`);
+      const { child, events } = await start(
+        `trap '' TERM; (trap '' TERM; sleep ${marker}) & echo ready; wait; sleep ${marker}`,
+      );
       await waitFor('ready', () => text(events).includes('ready'));
       await child.terminate(200);
       assert.equal(child.exit?.exitCode, 137);
-      await waitFor('all of the group to be gone', () => !listProcesses().some(({ command }) => command.includes(marker)));
+      await waitFor(
+        'all of the group to be gone',
+        () => !listProcesses().some(({ command }) => command.includes(marker)),
+      );
     });
 
     it('leaves nothing when it is terminated at any moment of its start', async function () {
@@ -90,7 +104,10 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         await child.terminate();
       }
-      await waitFor('all of them to be gone', () => !listProcesses().some(({ command }) => command.includes(marker)));
+      await waitFor(
+        'all of them to be gone',
+        () => !listProcesses().some(({ command }) => command.includes(marker)),
+      );
     });
 
     it('lets a TERM trap clean up within the grace', async () => {
@@ -151,7 +168,10 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
     it('passes every byte of a large output, in order', async () => {
       const { child, events } = await start('seq 1 1000000');
       await child.closed;
-      assert.equal(text(events, 'stdout'), Array.from({ length: 1_000_000 }, (_, n) => `${n + 1}\n`).join(''));
+      assert.equal(
+        text(events, 'stdout'),
+        Array.from({ length: 1_000_000 }, (_, n) => `${n + 1}\n`).join(''),
+      );
     });
 
     it('names what cannot be started', async () => {
@@ -172,7 +192,12 @@ for (const mode of ['danger-full-access', 'workspace-write'] as const) {
 
     async function startArgv(argv: readonly string[]): Promise<{ child?: ExecProcess; events: ExecEvent[] }> {
       const events: ExecEvent[] = [];
-      const started = await backend.start({ argv, cwd: folder.path, env, policy: testPolicy(folder.path, { mode }) });
+      const started = await backend.start({
+        argv,
+        cwd: folder.path,
+        env,
+        policy: testPolicy(folder.path, { mode }),
+      });
       if (!started.ok) {
         assert.equal(started.error.kind, 'spawn-not-found');
         assert.equal(mode, 'danger-full-access');

@@ -14,7 +14,8 @@ describe('exec_command and write_stdin', () => {
   });
   after(() => it_.dispose());
 
-  const run = async (cmd: string, input: object = {}) => (await it_.call('exec_command', { cmd, ...input })).text;
+  const run = async (cmd: string, input: object = {}) =>
+    (await it_.call('exec_command', { cmd, ...input })).text;
 
   it('answers a finished command in the form of the reference', async () => {
     assert.match(
@@ -35,14 +36,20 @@ describe('exec_command and write_stdin', () => {
   it('closes stdin without a tty and refuses to type there, but interrupts', async () => {
     assert.match(await run('cat; echo end'), /Output:\nend\n$/);
     const session = await it_.open('sleep 60', { tty: false });
-    assert.match(await it_.type(session, 'text'), /stdin is closed for this session; rerun exec_command with tty=true/);
+    assert.match(
+      await it_.type(session, 'text'),
+      /stdin is closed for this session; rerun exec_command with tty=true/,
+    );
     assert.match(await it_.type(session, '\u0003', { yield_time_ms: 5_000 }), /Process exited with code 130/);
   });
 
   it('cuts output to the budget: head, count of tokens left out, tail', async () => {
     const text = await run('seq 1 20000', { max_output_tokens: 100 });
     assert.match(text, /Original token count: 27224\n/);
-    assert.match(text, /Warning: truncated output \(original token count: 27224\)\nTotal output lines: 20000\n\n1\n2\n/);
+    assert.match(
+      text,
+      /Warning: truncated output \(original token count: 27224\)\nTotal output lines: 20000\n\n1\n2\n/,
+    );
     assert.match(text, /…27124 tokens truncated…/);
     assert.ok(text.endsWith('19999\n20000\n'));
   });
@@ -51,7 +58,9 @@ describe('exec_command and write_stdin', () => {
     this.timeout(120_000);
     global.gc?.();
     const before = process.memoryUsage();
-    const text = await run('echo FIRST; head -c 100000000 /dev/zero | tr "\\0" x; echo; echo LAST', { yield_time_ms: 30_000 });
+    const text = await run('echo FIRST; head -c 100000000 /dev/zero | tr "\\0" x; echo; echo LAST', {
+      yield_time_ms: 30_000,
+    });
     const after = process.memoryUsage();
     assert.match(text, /Original token count: 25000003\n/);
     assert.match(text, /\.\.\. 98\d{6} bytes omitted \.\.\./);
@@ -68,7 +77,8 @@ describe('exec_command and write_stdin', () => {
   });
 
   it('shows a terminal session as its screen: progress settled, no escape codes', async () => {
-    const progress = 'for i in 1 2 3; do printf "\\rstep $i"; sleep 0.05; done; printf "\\r\\033[32mdone  \\033[0m\\n"';
+    const progress =
+      'for i in 1 2 3; do printf "\\rstep $i"; sleep 0.05; done; printf "\\r\\033[32mdone  \\033[0m\\n"';
     assert.match(await run(progress, { tty: true }), /Output:\ndone *$/);
     assert.match(await run(progress, { tty: true, output: 'stream' }), /step 1\rstep 2/);
     assert.match(await run(progress, { output: 'screen' }), /Output:\ndone *$/);
@@ -81,12 +91,21 @@ describe('exec_command and write_stdin', () => {
   it('ends the process group when the caller gives up, and keeps the session viewable', async () => {
     const abort = new AbortController();
     const marker = `4${process.pid}.5`;
-    const running = it_.call('exec_command', { cmd: `sleep ${marker} & sleep ${marker}` }, { signal: abort.signal });
-    await waitFor('the command', () => listProcesses().some(({ command }) => command.includes(`sleep ${marker}`)));
+    const running = it_.call(
+      'exec_command',
+      { cmd: `sleep ${marker} & sleep ${marker}` },
+      { signal: abort.signal },
+    );
+    await waitFor('the command', () =>
+      listProcesses().some(({ command }) => command.includes(`sleep ${marker}`)),
+    );
     abort.abort();
     const result = await running;
     assert.match(result.text, /^Wall time: \d+\.\d{4} seconds\naborted by user$/);
-    await waitFor('its end', () => !listProcesses().some(({ command }) => command.includes(`sleep ${marker}`)));
+    await waitFor(
+      'its end',
+      () => !listProcesses().some(({ command }) => command.includes(`sleep ${marker}`)),
+    );
     assert.ok(it_.runtime.sessions.get(result.sessionId as number) !== undefined);
   });
 
@@ -102,8 +121,14 @@ describe('exec_command and write_stdin', () => {
 
   it('lists and kills sessions', async () => {
     const session = await it_.open('echo started; sleep 60', { tty: false });
-    assert.match((await it_.call('list_sessions', {})).text, new RegExp(`${session.id}: running for \\d+ s, pipes, workspace-write`));
-    assert.match((await it_.call('kill_session', { session_id: session.id })).text, /Process exited with code 143/);
+    assert.match(
+      (await it_.call('list_sessions', {})).text,
+      new RegExp(`${session.id}: running for \\d+ s, pipes, workspace-write`),
+    );
+    assert.match(
+      (await it_.call('kill_session', { session_id: session.id })).text,
+      /Process exited with code 143/,
+    );
     assert.match((await it_.call('kill_session', { session_id: session.id })).text, /Unknown process id/);
   });
 
@@ -126,7 +151,10 @@ describe('exec_command and write_stdin', () => {
     for (const workdir of ['sub', join(it_.root, 'sub'), 'link']) {
       assert.match(await run('pwd -P', { workdir }), new RegExp(`Output:\n${it_.root}/sub\n$`));
     }
-    assert.match(await run('pwd', { workdir: it_.root.split('/').at(-1) }), new RegExp(`Output:\n${it_.root}\n$`));
+    assert.match(
+      await run('pwd', { workdir: it_.root.split('/').at(-1) }),
+      new RegExp(`Output:\n${it_.root}\n$`),
+    );
     await writeFile(join(it_.root, 'file'), '');
     for (const workdir of ['none', 'file']) {
       assert.match(await run('pwd', { workdir }), /workdir .*\/(none|file) is not an existing folder/);
@@ -153,7 +181,10 @@ describe('exec_command and write_stdin', () => {
 
   it('reports a denial with its path and what to do', async () => {
     const text = await run('touch /usr/share/cordon-denied');
-    assert.match(text, /Process exited with code 1\nSandbox: .*cordon-denied.*cordon\.sandbox\.writableRoots/);
+    assert.match(
+      text,
+      /Process exited with code 1\nSandbox: .*cordon-denied.*cordon\.sandbox\.writableRoots/,
+    );
   });
 
   it('asks before it runs without a sandbox, and does not run when refused', async () => {
@@ -168,7 +199,10 @@ describe('exec_command and write_stdin', () => {
   });
 
   it('gives children core variables, no secrets, no pager', async () => {
-    const secret = await createTestRuntime({}, { ...process.env, MY_TOKEN: 'sesame', AWS_SECRET_ACCESS_KEY: 'sesame', LD_PRELOAD: '' });
+    const secret = await createTestRuntime(
+      {},
+      { ...process.env, MY_TOKEN: 'sesame', AWS_SECRET_ACCESS_KEY: 'sesame', LD_PRELOAD: '' },
+    );
     const { text } = await secret.call('exec_command', { cmd: 'env', login: false });
     assert.doesNotMatch(text, /sesame|LD_PRELOAD/);
     assert.match(text, /^PAGER=cat$/m);

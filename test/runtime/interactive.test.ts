@@ -26,7 +26,10 @@ describe('interactive programs in a terminal session', () => {
     assert.match(screen, /Help for Interactive Commands/);
     assert.ok(screen.split('\n').length < 40, 'a screen, not a scroll');
     await it_.type(session, 'q', { yield_time_ms: 1_000 });
-    const end = session.state.kind === 'exited' ? 'exited with code 0' : await it_.type(session, 'q', { yield_time_ms: 5_000 });
+    const end =
+      session.state.kind === 'exited'
+        ? 'exited with code 0'
+        : await it_.type(session, 'q', { yield_time_ms: 5_000 });
     assert.match(end, /exited with code 0/);
   });
 
@@ -36,20 +39,37 @@ describe('interactive programs in a terminal session', () => {
     await it_.type(session, 'while True: pass\r\r', { yield_time_ms: 500 });
     assert.match(await it_.type(session, '\u0003', { yield_time_ms: 1_500 }), /KeyboardInterrupt/);
     assert.equal(session.state.kind, 'running');
-    assert.match(await it_.type(session, 'print("still" + " here")\r', { yield_time_ms: 1_000 }), /still here/);
+    assert.match(
+      await it_.type(session, 'print("still" + " here")\r', { yield_time_ms: 1_000 }),
+      /still here/,
+    );
     assert.match(await it_.type(session, '\u0004', { yield_time_ms: 5_000 }), /Process exited with code 0/);
   });
 
   it('answers the prompts of npm init', async () => {
     const session = await it_.open('npm init', { yield_time_ms: 10_000 });
-    const answers = { name: 'from-a-session', version: '', description: 'answered', entry: '', test: '', git: '', keywords: '', author: '', license: '', type: '' };
+    const answers = {
+      name: 'from-a-session',
+      version: '',
+      description: 'answered',
+      entry: '',
+      test: '',
+      git: '',
+      keywords: '',
+      author: '',
+      license: '',
+      type: '',
+    };
     for (const answer of Object.values(answers)) {
       await it_.type(session, `${answer}\r`, { yield_time_ms: 700 });
     }
     if (session.state.kind === 'running') {
       await it_.type(session, 'yes\r', { yield_time_ms: 10_000 });
     }
-    const written = JSON.parse(await readFile(join(it_.root, 'package.json'), 'utf8')) as { name: string; description: string };
+    const written = JSON.parse(await readFile(join(it_.root, 'package.json'), 'utf8')) as {
+      name: string;
+      description: string;
+    };
     assert.equal(written.name, 'from-a-session');
     assert.equal(written.description, 'answered');
   });

@@ -17,7 +17,10 @@ describe('sleep', () => {
     const { text } = await it_.call('sleep', { duration_ms: 120 });
     const [, seconds] = /^Wall time: (\d+\.\d{4}) seconds\nSleep completed\.$/.exec(text) ?? [];
     assert.ok(Number(seconds) >= 0.119);
-    assert.deepEqual(items.map(({ kind }) => kind), ['started', 'completed']);
+    assert.deepEqual(
+      items.map(({ kind }) => kind),
+      ['started', 'completed'],
+    );
   });
 
   it('is interrupted by new input for the turn', async () => {
@@ -30,7 +33,10 @@ describe('sleep', () => {
   it('ends when the caller gives up, also when it gave up before', async () => {
     const abort = new AbortController();
     abort.abort();
-    assert.match((await it_.call('sleep', { duration_ms: 60_000 }, { signal: abort.signal })).text, /interrupted/);
+    assert.match(
+      (await it_.call('sleep', { duration_ms: 60_000 }, { signal: abort.signal })).text,
+      /interrupted/,
+    );
   });
 
   it('takes 1 ms to 1 hour', async () => {

@@ -75,10 +75,7 @@ export class EventWindow {
   }
 
   #evict(): void {
-    while (
-      this.#retainedBytes > maxRetainedBytes ||
-      this.#chunks.length - this.#first > maxRetainedChunks
-    ) {
+    while (this.#retainedBytes > maxRetainedBytes || this.#chunks.length - this.#first > maxRetainedChunks) {
       const oldest = this.#chunks[this.#first] as RetainedChunk;
       this.#first++;
       this.#retainedBytes -= oldest.chunk.byteLength;

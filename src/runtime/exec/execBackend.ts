@@ -21,7 +21,12 @@ export interface StartParams {
 
 /** One entry of a process's event stream. `seq` counts from 1 without holes, over all kinds. */
 export type ExecEvent =
-  | { readonly kind: 'output'; readonly seq: number; readonly stream: OutputStream; readonly chunk: Uint8Array }
+  | {
+      readonly kind: 'output';
+      readonly seq: number;
+      readonly stream: OutputStream;
+      readonly chunk: Uint8Array;
+    }
   | ({ readonly kind: 'exited'; readonly seq: number } & ExitStatus)
   | { readonly kind: 'closed'; readonly seq: number };
 
@@ -43,7 +48,11 @@ export interface ReadRequest {
 }
 
 export interface ReadResult {
-  readonly chunks: readonly { readonly seq: number; readonly stream: OutputStream; readonly chunk: Uint8Array }[];
+  readonly chunks: readonly {
+    readonly seq: number;
+    readonly stream: OutputStream;
+    readonly chunk: Uint8Array;
+  }[];
   /** Pass `nextSeq - 1` as the next `afterSeq`. */
   readonly nextSeq: number;
   /** The events after `afterSeq` that fell out of the retained window before this read, both ends included. */

@@ -16,7 +16,10 @@ export async function findExecutable(
 ): Promise<Result<string, SpawnError>> {
   const candidates = name.includes('/')
     ? [resolve(cwd, name)]
-    : path.split(':').filter(isAbsolute).map((folder) => join(folder, name));
+    : path
+        .split(':')
+        .filter(isAbsolute)
+        .map((folder) => join(folder, name));
   let isFound = false;
   for (const candidate of candidates) {
     const entry = await stat(candidate).catch(() => undefined);
@@ -24,7 +27,12 @@ export async function findExecutable(
       continue;
     }
     isFound = true;
-    if (await access(candidate, constants.X_OK).then(() => true, () => false)) {
+    if (
+      await access(candidate, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    ) {
       return ok(candidate);
     }
   }
@@ -38,7 +46,9 @@ export async function findExecutable(
       : {
           kind: 'spawn-not-found',
           message: `${name} was not found.`,
-          hint: name.includes('/') ? 'Check the path.' : `Install it, or pass its full path. PATH is ${path || 'empty'}.`,
+          hint: name.includes('/')
+            ? 'Check the path.'
+            : `Install it, or pass its full path. PATH is ${path || 'empty'}.`,
         },
   );
 }

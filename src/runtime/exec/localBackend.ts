@@ -35,12 +35,26 @@ async function startLocal(
   sandbox: SandboxManager,
   params: StartParams,
 ): Promise<Result<ExecProcess, StartError>> {
-  const isFolder = await stat(params.cwd).then((entry) => entry.isDirectory(), () => false);
+  const isFolder = await stat(params.cwd).then(
+    (entry) => entry.isDirectory(),
+    () => false,
+  );
   if (!isFolder) {
-    return fail(spawnError('spawn-not-found', `The folder ${params.cwd} does not exist.`, 'Pass an existing folder as workdir.'));
+    return fail(
+      spawnError(
+        'spawn-not-found',
+        `The folder ${params.cwd} does not exist.`,
+        'Pass an existing folder as workdir.',
+      ),
+    );
   }
   const isTty = params.tty !== undefined;
-  const launch = await sandbox.transform(params.policy, { argv: params.argv, cwd: params.cwd, env: params.env, tty: isTty });
+  const launch = await sandbox.transform(params.policy, {
+    argv: params.argv,
+    cwd: params.cwd,
+    env: params.env,
+    tty: isTty,
+  });
   if (!launch.ok) {
     return launch;
   }

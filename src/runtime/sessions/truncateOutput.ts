@@ -15,11 +15,7 @@ export interface AnswerOutput {
  * warning in front. Cuts lie between characters. `omittedBytes` counts what the collecting buffer already dropped
  * from the middle.
  */
-export function truncateOutput(
-  bytes: Uint8Array,
-  maxTokens: number,
-  omittedBytes = 0,
-): AnswerOutput {
+export function truncateOutput(bytes: Uint8Array, maxTokens: number, omittedBytes = 0): AnswerOutput {
   const originalTokens = Math.ceil((bytes.byteLength + omittedBytes) / bytesPerToken);
   const budget = Math.min(maxTokens, maxAnswerTokens) * bytesPerToken;
   if (bytes.byteLength <= budget && omittedBytes === 0) {
@@ -33,9 +29,7 @@ export function truncateOutput(
   const leftOutBytes = bytes.byteLength + omittedBytes - head.byteLength - tail.byteLength;
   const leftOutTokens = Math.ceil(leftOutBytes / bytesPerToken);
   const size =
-    omittedBytes > 0
-      ? `... ${omittedBytes} bytes omitted ...`
-      : `Total output lines: ${countLines(bytes)}`;
+    omittedBytes > 0 ? `... ${omittedBytes} bytes omitted ...` : `Total output lines: ${countLines(bytes)}`;
   return {
     originalTokens,
     text: [

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import type { Orchestrator } from '../orchestrator.ts';
 import { unsandboxedConfirmation } from '../orchestrator.ts';
-import { composeAnswer, waitForYield } from '../sessions/answer.ts';
+import { waitForYield } from '../sessions/answer.ts';
 import { outputForms } from '../sessions/session.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
+import { abortedResult, answerResult } from './answerResult.ts';
 import { agentTerminalSize, clampYield, outputTokens } from './limits.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { toolError } from './tool.ts';
@@ -24,22 +25,30 @@ export const execCommandSchema = z.object({
   workdir: z
     .string()
     .optional()
-    .describe('Folder to run in: the name of an open workspace folder, an absolute path, or a path relative to the active one. Defaults to the active workspace folder.'),
+    .describe(
+      'Folder to run in: the name of an open workspace folder, an absolute path, or a path relative to the active one. Defaults to the active workspace folder.',
+    ),
   shell: z.string().optional().describe("Absolute path of the shell to use. Defaults to the person's own."),
   login: z.boolean().default(true).describe('Run the shell as a login shell (-lc instead of -c).'),
   tty: z
     .boolean()
     .default(false)
-    .describe('Give the command a terminal. Needed for prompts, REPLs and full-screen programs; without it stdin is closed.'),
+    .describe(
+      'Give the command a terminal. Needed for prompts, REPLs and full-screen programs; without it stdin is closed.',
+    ),
   yield_time_ms: z
     .number()
     .default(10_000)
-    .describe('How long to wait for the end before answering with the output so far, in milliseconds (250 to 30000).'),
+    .describe(
+      'How long to wait for the end before answering with the output so far, in milliseconds (250 to 30000).',
+    ),
   max_output_tokens: outputTokens,
   output: z
     .enum(outputForms)
     .optional()
-    .describe('screen: the text a person would see, progress bars settled (default with a tty). stream: the raw output (default without).'),
+    .describe(
+      'screen: the text a person would see, progress bars settled (default with a tty). stream: the raw output (default without).',
+    ),
 });
 export type ExecCommandInput = z.infer<typeof execCommandSchema>;
 
@@ -87,19 +96,9 @@ export function createExecCommandTool(
       await waitForYield(session, request);
       if (context.signal.aborted) {
         await session.terminate();
-        return abortedResult(performance.now() - startedAt, session.id);
+        return abortedResult(session, performance.now() - startedAt);
       }
-      const isClosed = session.isClosed;
-      const text = await composeAnswer(session, request, performance.now() - startedAt);
-      if (isClosed) {
-        sessions.forget(session.id);
-      }
-      return { text, isError: false, sessionId: session.id };
+      return answerResult(sessions, session, request, performance.now() - startedAt);
     },
   };
-}
-
-function abortedResult(wallTimeMs: number, sessionId: number): ToolResult {
-  const text = `Wall time: ${(wallTimeMs / 1_000).toFixed(4)} seconds\naborted by user`;
-  return { text, isError: true, sessionId };
 }

@@ -1,12 +1,15 @@
 import { z } from 'zod';
-import { composeAnswer } from '../sessions/answer.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
+import { answerResult } from './answerResult.ts';
 import type { Tool } from './tool.ts';
 import { toolError } from './tool.ts';
 import { maxAnswerTokens } from '../sessions/truncateOutput.ts';
 
 export const killSessionSchema = z.object({
-  session_id: z.number().int('must be a whole number').describe('The session to end, as exec_command gave it.'),
+  session_id: z
+    .number()
+    .int('must be a whole number')
+    .describe('The session to end, as exec_command gave it.'),
 });
 
 /** Ends a session with everything it started, and answers with its last output. */
@@ -28,9 +31,7 @@ export function createKillSessionTool(sessions: SessionManager): Tool<z.infer<ty
       await session.terminate();
       const form = session.isTty ? 'screen' : 'stream';
       const request = { yieldMs: 0, maxTokens: maxAnswerTokens, form, signal } as const;
-      const text = await composeAnswer(session, request, performance.now() - startedAt);
-      sessions.forget(session.id);
-      return { text, isError: false, sessionId: session.id };
+      return answerResult(sessions, session, request, performance.now() - startedAt);
     },
   };
 }

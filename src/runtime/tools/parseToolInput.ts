@@ -15,6 +15,7 @@ export function parseToolInput<Input>(tool: Tool<Input>, input: unknown): Result
 
 function describeIssue(issue: z.core.$ZodIssue): string {
   const field = issue.path.length === 0 ? 'input' : issue.path.join('.');
-  const value = issue.input === undefined ? 'missing' : (JSON.stringify(issue.input) ?? 'unset').slice(0, 100);
+  const value =
+    issue.input === undefined ? 'missing' : (JSON.stringify(issue.input) ?? 'unset').slice(0, 100);
   return `- ${field} (${value}): ${issue.message}`;
 }

@@ -17,7 +17,12 @@ export const sleepSchema = z.object({
 /** A sleep as it is shown to the person: one item when it starts, one when it ends. */
 export type SleepItem =
   | { readonly kind: 'started'; readonly id: number; readonly durationMs: number }
-  | { readonly kind: 'completed'; readonly id: number; readonly elapsedMs: number; readonly isInterrupted: boolean };
+  | {
+      readonly kind: 'completed';
+      readonly id: number;
+      readonly elapsedMs: number;
+      readonly isInterrupted: boolean;
+    };
 
 /** The sleeps under way: shows them, and ends them early when new input for the turn arrives. */
 export class Sleeps {
@@ -36,7 +41,10 @@ export class Sleeps {
   }
 
   /** Sleeps; resolves with the time that really passed and whether it ended early. */
-  async sleep(durationMs: number, signal: AbortSignal): Promise<{ elapsedMs: number; isInterrupted: boolean }> {
+  async sleep(
+    durationMs: number,
+    signal: AbortSignal,
+  ): Promise<{ elapsedMs: number; isInterrupted: boolean }> {
     const id = ++this.#lastId;
     const startedAt = performance.now();
     const ended = new Promise<boolean>((resolve) => {

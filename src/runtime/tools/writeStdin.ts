@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { z } from 'zod';
 import { unsandboxedConfirmation } from '../orchestrator.ts';
-import { composeAnswer, waitForYield } from '../sessions/answer.ts';
+import { waitForYield } from '../sessions/answer.ts';
 import type { Session } from '../sessions/session.ts';
 import { outputForms } from '../sessions/session.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
+import { abortedResult, answerResult } from './answerResult.ts';
 import { clampPoll, clampYield, outputTokens } from './limits.ts';
 import type { Confirmation, Tool, ToolResult } from './tool.ts';
 import { toolError } from './tool.ts';
@@ -18,16 +19,22 @@ export const writeStdinSchema = z.object({
   chars: z
     .string()
     .default('')
-    .describe('Characters to type, control characters included (\\u0003 interrupts). Empty polls for output.'),
+    .describe(
+      'Characters to type, control characters included (\\u0003 interrupts). Empty polls for output.',
+    ),
   yield_time_ms: z
     .number()
     .optional()
-    .describe('How long to gather output, in milliseconds: 250 to 30000 (default 250) with chars, 5000 to 300000 (default 5000) when polling. The end of the process answers at once.'),
+    .describe(
+      'How long to gather output, in milliseconds: 250 to 30000 (default 250) with chars, 5000 to 300000 (default 5000) when polling. The end of the process answers at once.',
+    ),
   max_output_tokens: outputTokens,
   output: z
     .enum(outputForms)
     .optional()
-    .describe('screen: the text a person would see that changed since the last answer (default with a tty). stream: the raw output.'),
+    .describe(
+      'screen: the text a person would see that changed since the last answer (default with a tty). stream: the raw output.',
+    ),
 });
 export type WriteStdinInput = z.infer<typeof writeStdinSchema>;
 
@@ -66,26 +73,19 @@ export function createWriteStdinTool(sessions: SessionManager): Tool<WriteStdinI
         await delay(echoPauseMs);
       }
       const request = {
-        yieldMs: input.chars === '' ? clampPoll(input.yield_time_ms ?? 5_000) : clampYield(input.yield_time_ms ?? 250),
+        yieldMs:
+          input.chars === ''
+            ? clampPoll(input.yield_time_ms ?? 5_000)
+            : clampYield(input.yield_time_ms ?? 250),
         maxTokens: input.max_output_tokens,
         form: input.output ?? (session.isTty ? 'screen' : 'stream'),
         signal: context.signal,
       } as const;
       await waitForYield(session, request);
-      if (context.signal.aborted) {
-        // Only the waiting ends: the session and its output stay for the next call.
-        return {
-          text: `Wall time: ${((performance.now() - startedAt) / 1_000).toFixed(4)} seconds\naborted by user`,
-          isError: true,
-          sessionId: session.id,
-        };
-      }
-      const isClosed = session.isClosed;
-      const text = await composeAnswer(session, request, performance.now() - startedAt);
-      if (isClosed) {
-        sessions.forget(session.id);
-      }
-      return { text, isError: false, sessionId: session.id };
+      // Only the waiting ends when the caller gives up: the session and its output stay for the next call.
+      return context.signal.aborted
+        ? abortedResult(session, performance.now() - startedAt)
+        : answerResult(sessions, session, request, performance.now() - startedAt);
     },
   };
 }
@@ -105,5 +105,9 @@ function confirmationFor(session: Session | undefined, chars: string): Confirmat
   if (session === undefined || chars === '' || chars === interrupt) {
     return undefined;
   }
-  return unsandboxedConfirmation(session.policy, `${JSON.stringify(chars)}\ntyped into: ${session.commandLine}`, session.root);
+  return unsandboxedConfirmation(
+    session.policy,
+    `${JSON.stringify(chars)}\ntyped into: ${session.commandLine}`,
+    session.root,
+  );
 }
