@@ -9,7 +9,9 @@ import { signalNumber } from './processGroup.ts';
  * Starts a child on pipes, in a session and process group of its own.
  * Rejects with Node's spawn error (`ENOENT`, `EACCES`, `E2BIG`, …) when it cannot start.
  */
-export async function startPipeChild(spec: ChildSpec & { readonly pipeStdin: boolean }): Promise<ChildHandle> {
+export async function startPipeChild(
+  spec: ChildSpec & { readonly pipeStdin: boolean },
+): Promise<ChildHandle> {
   const [file, ...args] = spec.argv;
   const child = spawn(file, args, {
     cwd: spec.cwd,

@@ -56,7 +56,9 @@ describe('a real project under the sandbox', () => {
     const { port } = server.address() as AddressInfo;
     await statusBarItem('cordon').click();
     await pick(/network on/i);
-    await statusBarItem('cordon').getByText(/network on/i).waitFor();
+    await statusBarItem('cordon')
+      .getByText(/network on/i)
+      .waitFor();
     await runCommand('Cordon: Run Sandboxed…');
     await answer(`curl -sS http://127.0.0.1:${port}/allowed`, question);
     await waitForTerminal(/reached the host[^]*exited with code 0/, 30_000);
