@@ -220,6 +220,25 @@ describe('What keeps working in the sandbox:', function () {
     });
   }
 
+  it('nothing lives on when the launcher is killed at any moment of its set-up', async () => {
+    const mark = `${process.pid}-early`;
+    const env = { PATH: process.env['PATH'] ?? '', CORDON_MARK: mark };
+    const launch = await arena.launch(['sleep', '1000'], { env });
+    for (let round = 0; round < 100; round += 1) {
+      // To the group, as the backend does: a bubblewrap that is killed alone while its child waits for the user
+      // mapping leaves that child waiting for ever (seen in 0.8.0; it never runs anything).
+      const [file = '', ...args] = launch.argv;
+      const child = spawn(file, args, { env: { ...launch.env }, stdio: 'ignore', detached: true });
+      const ended = new Promise((resolve) => child.once('exit', resolve));
+      // A fixed sleep on purpose: the moment is what is tried.
+      await new Promise((resolve) => setTimeout(resolve, round / 5));
+      process.kill(-(child.pid ?? assert.fail()), 'SIGKILL');
+      await ended;
+    }
+    await assertEnded(processesWithEnvironment('CORDON_MARK', mark));
+    await launch.release();
+  });
+
   it('the exit of the command ends what it left in the background', async () => {
     const mark = `${process.pid}-background`;
     const outcome = await arena.shell('setsid sleep 1000 >/dev/null 2>&1 & echo started', {

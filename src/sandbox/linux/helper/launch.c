@@ -3,7 +3,8 @@
  *
  *   launch --outer -- PATH ARGS...
  *       Before bubblewrap: closes every inherited descriptor above 2, so that neither bubblewrap nor the command
- *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH.
+ *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH,
+ *       handing it one descriptor that tells whether this process, bubblewrap from then on, is still alive.
  *   launch [--seccomp HEX] [--foreground] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, Landlock scope, the seccomp program, then ARGV in a process group of its own. Process 1 is under the same
@@ -22,6 +23,8 @@
 #include <linux/seccomp.h>
 
 #define EXIT_SETUP 125
+/* The lowest free one after all above 2 were closed. */
+#define LAUNCHER_FD 3
 #define MAX_INSTRUCTIONS 1024
 #define MAX_PATH 4096
 
@@ -42,6 +45,8 @@
 #define NR_LANDLOCK_CREATE_RULESET 444
 #define NR_LANDLOCK_RESTRICT_SELF 446
 #define LANDLOCK_SCOPE_ABSTRACT_SOCKETS 1
+
+#define POLLIN_ 1
 
 typedef unsigned long word;
 
@@ -115,6 +120,34 @@ static void say(const char *before, const char *middle, const char *after) {
 static void refuse(const char *step) {
   say("the sandbox could not be set up, nothing was run (", step, ")");
   leave(EXIT_SETUP);
+}
+
+/*
+ * bubblewrap asks to be killed with its parent only at the end of its set-up (seen in 0.8.0). When the launcher is
+ * killed before, the command would be started all the same and be nobody's. Hence a descriptor of the launcher's
+ * process, made before bubblewrap and looked at after it has asked: one of the two notices any death.
+ */
+static void announce_launcher(void) {
+  CALL(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL_, 0, 0);
+  long process = CALL(__NR_pidfd_open, CALL(__NR_getpid, 0, 0, 0, 0), 0, 0, 0);
+  if (process == -ENOSYS) {
+    return; /* Linux before 5.3: the window stays open. */
+  }
+  if (process != LAUNCHER_FD || CALL(__NR_fcntl, process, F_SETFD, 0, 0) != 0) {
+    refuse("watching the launcher");
+  }
+}
+
+static void check_launcher(void) {
+  struct {
+    int descriptor;
+    short wanted;
+    short found;
+  } launcher = {LAUNCHER_FD, POLLIN_, 0};
+  static const word no_time[2];
+  if (CALL(__NR_ppoll, &launcher, 1, no_time, 0) > 0 && (launcher.found & POLLIN_) != 0) {
+    refuse("the launcher has ended");
+  }
 }
 
 /* close_range is Linux 5.9; before it, /proc/self/fd names what is open. */
@@ -368,9 +401,13 @@ __attribute__((used)) void launch(word *stack) {
   }
   argv++;
 
+  if (!is_outer) {
+    check_launcher();
+  }
   close_descriptors();
   reset_signals();
   if (is_outer) {
+    announce_launcher();
     run(argv, envp);
   }
   if (CALL(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) != 0) {
