@@ -5,7 +5,7 @@ import type { PolicyInput } from '../../../src/sandbox/policy/resolve.ts';
 import { resolvePolicy } from '../../../src/sandbox/policy/resolve.ts';
 
 const base: PolicyInput = {
-  root: '/work/project',
+  root: '/srv/project',
   isTrusted: true,
   user: {},
   homeDir: '/home/ann',
@@ -29,11 +29,11 @@ const withUnset = <T>(values: readonly T[]): readonly (T | undefined)[] => [unde
 describe('resolvePolicy()', () => {
   it('defaults to workspace-write, no network, private tmp, core variables', () => {
     assert.deepEqual(resolve({}), {
-      root: '/work/project',
+      root: '/srv/project',
       mode: 'workspace-write',
       network: 'off',
       tmp: 'private',
-      writableRoots: ['/work/project'],
+      writableRoots: ['/srv/project'],
       environment: { inherit: 'core', ignoreDefaultExcludes: false, exclude: [], set: {}, includeOnly: [] },
       sources: {
         mode: 'default',
@@ -125,10 +125,10 @@ describe('resolvePolicy()', () => {
 
   it('expands, canonicalizes and deduplicates writable roots and drops missing ones', () => {
     const policy = resolve({
-      user: { writableRoots: ['~/cache', '~', '/opt/link', '/opt/missing', '/work/project', '/a/../b'] },
+      user: { writableRoots: ['~/cache', '~', '/opt/link', '/opt/missing', '/srv/project', '/a/../b'] },
     });
     assert.deepEqual(policy.writableRoots, [
-      '/work/project',
+      '/srv/project',
       '/home/ann/cache',
       '/home/ann',
       '/opt/target',
