@@ -29,6 +29,7 @@ export function activate(context: vscode.ExtensionContext): void {
     helperPath: context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`),
     searchPath: process.env['PATH'] ?? '',
     untrustedFolders: () => policies.list().map(({ path }) => path),
+    trustedPaths: [context.extensionPath],
     log,
   });
   const runtime = createToolRuntime({ roots: policies, sandbox, log, parentEnv: process.env });

@@ -70,6 +70,6 @@ export function createCliSandbox(policy: SandboxPolicy): SandboxManager {
     helperPath: join(here, 'helper', `launch-linux-${process.arch}`),
     searchPath: process.env['PATH'] ?? '',
     log: silentLog,
-    untrustedFolders: () => [policy.root, ...policy.writableRoots],
+    untrustedFolders: () => [policy.root],
   });
 }

@@ -55,6 +55,14 @@ describe('cordon', () => {
       await other.dispose();
     });
 
+    it('takes / as a writable folder, and still protects what later runs trust', () => {
+      const script =
+        'touch /usr/share/cordon-made && rm /usr/share/cordon-made && chmod 755 "$(command -v bwrap)"';
+      const { status, stderr } = cordon(['sandbox', '--writable', '/', '--', 'sh', '-c', script]);
+      assert.equal(status, 1);
+      assert.match(stderr, /bwrap.*Read-only file system/);
+    });
+
     it('refuses a folder that the sandbox does not show, with what would help', () => {
       const { status, stderr } = cordon(['sandbox', '--root', '/usr/share', '--', 'pwd']);
       assert.equal(status, 125);
