@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
@@ -17,9 +17,23 @@ import type { Command, Launch, SandboxManager } from '../../src/sandbox/sandboxM
 
 const project = join(import.meta.dirname, '../..');
 
-/** The real companion program, as `npm run build` leaves it. */
-export const helperPath = join(project, 'dist/helper', `launch-linux-${process.arch}`);
 export const isRoot = process.getuid?.() === 0;
+
+/**
+ * Where the tests take place, removed at the end: outside `/tmp`, which the sandbox hides, and, for root, in a place
+ * that ordinary users can enter. The checkout may be neither.
+ */
+const laboratory = makeLaboratory();
+
+/** The real companion program, as `npm run build` leaves it. */
+export const helperPath = bring(join(project, 'dist/helper', `launch-linux-${process.arch}`));
+
+/** A Node that commands in the sandbox can see. */
+export const nodePath = ['/tmp/', '/var/tmp/', '/run/'].some((folder) =>
+  realpathSync(process.execPath).startsWith(folder),
+)
+  ? bring(process.execPath)
+  : process.execPath;
 
 /** Changes a launcher's argv: takes a defence away. */
 export type Edit = (argv: readonly string[]) => readonly string[];
@@ -53,7 +67,7 @@ export class Arena {
   constructor(
     user: PolicyInput['user'] = {},
     options: Partial<SandboxManagerOptions> = {},
-    base = ownFolder(),
+    base = laboratory,
   ) {
     this.folder = realpathSync(mkdtempSync(join(base, 'escape-')));
     this.root = join(this.folder, 'root');
@@ -119,7 +133,7 @@ export class Arena {
 
   /** Runs JavaScript: what a shell cannot say. */
   node(script: string, options: RunOptions = {}): Promise<Outcome> {
-    return this.run([process.execPath, '-e', script], options);
+    return this.run([nodePath, '-e', script], options);
   }
 
   dispose(): void {
@@ -180,11 +194,21 @@ export function all(...edits: readonly Edit[]): Edit {
   return (argv) => edits.reduce((current, edit) => edit(current), argv);
 }
 
-/** A place outside `/tmp`, which the sandbox hides. */
-function ownFolder(): string {
-  const folder = join(project, 'artifacts');
-  mkdirSync(folder, { recursive: true });
+function makeLaboratory(): string {
+  const parent = isRoot ? '/var/lib' : join(homedir(), '.cache');
+  mkdirSync(parent, { recursive: true });
+  const folder = realpathSync(mkdtempSync(join(parent, 'cordon-escape-')));
+  chmodSync(folder, 0o755);
+  process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
   return folder;
+}
+
+function bring(program: string): string {
+  const folder = join(laboratory, 'bin');
+  mkdirSync(folder, { recursive: true });
+  const copy = join(folder, basename(program));
+  copyFileSync(program, copy);
+  return copy;
 }
 
 /** Compiles an attack of test/fixtures/escape into the folder. */

@@ -8,7 +8,7 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
 import type { Edit } from './harness.ts';
-import { Arena, all, helperPath, isRoot, removing, withoutCompanion } from './harness.ts';
+import { Arena, all, helperPath, isRoot, nodePath, removing, withoutCompanion } from './harness.ts';
 
 describe('With the network off, a command cannot reach', function () {
   before(function () {
@@ -80,7 +80,7 @@ describe('With the network off, a command cannot reach', function () {
     const path = `\0cordon-escape-on-${process.pid}`;
     await listening(server, { path });
     const policy = arena.policy({ network: 'on' });
-    const argv = [process.execPath, '-e', connect({ path })];
+    const argv = [nodePath, '-e', connect({ path })];
     assert.equal((await arena.run(argv, {}, policy)).exitCode, 9);
     assert.equal((await arena.run(argv, { without: withoutCompanion }, policy)).exitCode, 0);
   });
@@ -105,10 +105,7 @@ describe('With the network off, a command cannot reach', function () {
       try {
         for (const user of [{}, { network: 'on' }]) {
           const policy = arena.policy(user);
-          assert.equal(
-            (await arena.run([process.execPath, '-e', connect({ path })], {}, policy)).exitCode,
-            9,
-          );
+          assert.equal((await arena.run([nodePath, '-e', connect({ path })], {}, policy)).exitCode, 9);
         }
         assert.equal(state.contacts, 0);
         assert.equal((await arena.node(connect({ path }), { without })).exitCode, 0);
@@ -122,7 +119,7 @@ describe('With the network off, a command cannot reach', function () {
     const server = createServer();
     await listening(server, { host: '127.0.0.1', port: 0 });
     const script = connect({ host: '127.0.0.1', port: (server.address() as AddressInfo).port });
-    const outcome = await arena.run([process.execPath, '-e', script], {}, arena.policy({ network: 'on' }));
+    const outcome = await arena.run([nodePath, '-e', script], {}, arena.policy({ network: 'on' }));
     assert.equal(outcome.exitCode, 0);
   });
 });
