@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { z } from 'zod';
+import * as z from 'zod';
 import { execCommandSchema } from '../src/runtime/tools/execCommand.ts';
 import { killSessionSchema } from '../src/runtime/tools/killSession.ts';
 import { listSessionsSchema } from '../src/runtime/tools/listSessions.ts';

@@ -8,7 +8,7 @@ import type { SessionState, SessionView } from '../../terminal/sessionView.ts';
 import type { ExecEvent, ExecProcess, TerminalSize, WriteStatus } from '../exec/execBackend.ts';
 import type { Root } from '../roots.ts';
 import { HeadTailBuffer } from './headTailBuffer.ts';
-import { Screen } from './screen.ts';
+import type { Screen, ScreenOptions } from './screen.ts';
 import type { AnswerOutput } from './truncateOutput.ts';
 import { truncateOutput } from './truncateOutput.ts';
 import { decodeUtf8, incompleteTailLength } from './utf8.ts';
@@ -29,7 +29,8 @@ export interface SessionInfo {
   readonly root: Root;
   readonly policy: SandboxPolicy;
   readonly owner: 'agent' | 'person';
-  readonly size?: TerminalSize;
+  /** Present for a session with a terminal. */
+  readonly createScreen?: (options: Pick<ScreenOptions, 'onReply'>) => Screen;
 }
 
 /** One running or finished process with its output; feeds the model's answers and any number of viewers. */
@@ -66,14 +67,10 @@ export class Session implements SessionView {
     this.policy = info.policy;
     this.owner = info.owner;
     this.#process = process;
-    this.#screen =
-      info.size === undefined
-        ? undefined
-        : new Screen({
-            size: info.size,
-            // A viewer's terminal answers the program's queries itself; two answers would read as typing.
-            onReply: (reply) => void (this.#output.hasListeners || this.write(reply)),
-          });
+    this.#screen = info.createScreen?.({
+      // A viewer's terminal answers the program's queries itself; two answers would read as typing.
+      onReply: (reply) => void (this.#output.hasListeners || this.write(reply)),
+    });
     process.onEvent((event) => this.#accept(event));
   }
 
@@ -207,6 +204,7 @@ export class Session implements SessionView {
 }
 
 async function renderPipeOutput(bytes: Uint8Array): Promise<string> {
+  const { Screen } = await import('./screen.ts');
   const screen = new Screen({ size: pipeScreenSize, convertEol: true });
   screen.write(bytes);
   const text = await screen.takeText();

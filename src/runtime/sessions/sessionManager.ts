@@ -14,7 +14,8 @@ const maxArchived = 16;
 const firstId = 1_000;
 const lastId = 99_999;
 
-export type SessionRequest = Omit<SessionInfo, 'id' | 'size'> & Pick<StartParams, 'argv' | 'env' | 'tty'>;
+export type SessionRequest = Omit<SessionInfo, 'id' | 'createScreen'> &
+  Pick<StartParams, 'argv' | 'env' | 'tty'>;
 
 /** Owns every session: numbers them, bounds their count, ends them all when disposed. */
 export class SessionManager {
@@ -54,12 +55,15 @@ export class SessionManager {
   }
 
   async start(request: SessionRequest): Promise<Result<Session, StartError>> {
+    const { tty } = request;
+    // Loaded on first use: the emulator would cost every start of the editor some ten milliseconds.
+    const screens = tty && (await import('./screen.ts'));
     const started = await this.#backend.start({
       argv: request.argv,
       cwd: request.cwd,
       env: request.env,
       policy: request.policy,
-      ...(request.tty !== undefined && { tty: request.tty }),
+      ...(tty !== undefined && { tty }),
     });
     if (!started.ok) {
       return fail(started.error);
@@ -68,7 +72,7 @@ export class SessionManager {
     const session = new Session(started.value, {
       ...request,
       id: this.#freeId(),
-      ...(request.tty !== undefined && { size: request.tty }),
+      ...(tty && screens && { createScreen: (options) => new screens.Screen({ ...options, size: tty }) }),
     });
     this.#sessions.set(session.id, session);
     session.onDidChangeState(() => {

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Orchestrator } from '../orchestrator.ts';
 import { unsandboxedConfirmation } from '../orchestrator.ts';
 import { waitForYield } from '../sessions/answer.ts';

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { SessionManager } from '../sessions/sessionManager.ts';
 import { answerResult } from './answerResult.ts';
 import type { Tool } from './tool.ts';

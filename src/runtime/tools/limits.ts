@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { TerminalSize } from '../../terminal/childHandle.ts';
 import { maxAnswerTokens } from '../sessions/truncateOutput.ts';
 

@@ -1,4 +1,4 @@
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Session } from '../sessions/session.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
 import type { Tool } from './tool.ts';

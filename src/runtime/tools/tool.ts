@@ -1,4 +1,4 @@
-import type { z } from 'zod';
+import type * as z from 'zod';
 
 /** A question that must be answered with yes before this exact input runs. */
 export interface Confirmation {

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { unsandboxedConfirmation } from '../orchestrator.ts';
 import { waitForYield } from '../sessions/answer.ts';
 import type { Session } from '../sessions/session.ts';

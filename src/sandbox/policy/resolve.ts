@@ -1,5 +1,5 @@
 import { join, normalize } from 'node:path';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { EnvironmentPolicy } from '../environment.ts';
