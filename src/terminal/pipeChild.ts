@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput, ChildSpec } from './childHandle.ts';
 import { drainTimeoutMs } from './childHandle.ts';
+import { destroyWhenRead } from './destroyWhenRead.ts';
 import { signalNumber } from './processGroup.ts';
 
 /**
@@ -31,7 +32,10 @@ export async function startPipeChild(
 
   const drainLimit: { timer?: NodeJS.Timeout } = {};
   child.once('exit', (code, signal) => {
-    drainLimit.timer = setTimeout(() => streams.forEach((stream) => stream.destroy()), drainTimeoutMs);
+    drainLimit.timer = setTimeout(
+      () => streams.forEach((stream) => destroyWhenRead(stream, () => stream.destroy())),
+      drainTimeoutMs,
+    );
     exited.fire(signal === null ? { exitCode: code ?? 0 } : { exitCode: 128 + signalNumber(signal), signal });
   });
   child.once('close', () => {

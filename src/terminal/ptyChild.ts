@@ -1,5 +1,7 @@
+import type { ReadStream } from 'node:tty';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput, ChildSpec, TerminalSize } from './childHandle.ts';
+import { destroyWhenRead } from './destroyWhenRead.ts';
 import { loadNodePty } from './nodePty.ts';
 import { signalName } from './processGroup.ts';
 
@@ -19,6 +21,7 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
     // Raw bytes: decoding belongs to the readers, who know where characters end.
     encoding: null,
   });
+  keepUnreadOutput(pty);
   const output = new Emitter<ChildOutput>();
   const exited = new Emitter<ChildExit>();
   const drained = new Emitter<void>();
@@ -53,5 +56,25 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
         pty.resize(columns, rows);
       }
     },
+  };
+}
+
+/**
+ * node-pty destroys its socket 200 ms after the exit, whether or not everything was read; while the event loop is
+ * busy that loses the end of the output. The socket is not public: the exact version is pinned, and tested.
+ */
+function keepUnreadOutput(pty: object): void {
+  const { _socket: socket } = pty as { _socket?: ReadStream };
+  if (socket === undefined) {
+    return;
+  }
+  const destroy = socket.destroy.bind(socket);
+  socket.destroy = (error) => {
+    if (error === undefined && !socket.readableEnded) {
+      destroyWhenRead(socket, destroy);
+    } else {
+      destroy(error);
+    }
+    return socket;
   };
 }
