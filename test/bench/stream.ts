@@ -12,6 +12,8 @@ export async function measureStream(rounds = 5): Promise<void> {
   const open = await createTestRuntime({ mode: 'danger-full-access' });
   const call = (it: TestRuntime, tty: boolean): Promise<unknown> =>
     it.call('exec_command', { cmd: command, shell: '/bin/sh', login: false, tty, yield_time_ms: 30_000 });
+  const idle = process.memoryUsage.rss();
+  const peak = await peakRssDuring(() => call(confined, false));
   const medians = await race(
     {
       'plain pipe': plainPipe,
@@ -25,13 +27,15 @@ export async function measureStream(rounds = 5): Promise<void> {
   for (const [name, ms] of Object.entries(medians)) {
     console.log(`    ${name}: ${((mebibytes / ms) * 1000).toFixed(0)} MiB/s`);
   }
-  const before = process.memoryUsage.rss();
-  const peak = await peakRssDuring(() => call(confined, false));
   console.log(
-    `  memory during one sandboxed stream: +${((peak - before) / 1024 ** 2).toFixed(0)} MiB at its peak`,
+    `    memory: ${inMiB(idle)} MiB before the first sandboxed stream, ${inMiB(peak)} MiB at its peak`,
   );
   await confined.dispose();
   await open.dispose();
+}
+
+function inMiB(bytes: number): string {
+  return (bytes / 1024 ** 2).toFixed(0);
 }
 
 async function plainPipe(): Promise<void> {
