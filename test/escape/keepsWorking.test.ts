@@ -9,6 +9,7 @@ import {
   realpathSync,
   rmSync,
   symlinkSync,
+  unlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,7 @@ import { join } from 'node:path';
 import { startPtyChild } from '../../src/terminal/ptyChild.ts';
 import { assertEnded, processesWithEnvironment } from '../harness/processes.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { Arena, finished, helperPath, start } from './harness.ts';
+import { Arena, finished, helperPath, isRoot, start } from './harness.ts';
 
 describe('What keeps working in the sandbox:', function () {
   before(function () {
@@ -278,6 +279,18 @@ describe('What keeps working in the sandbox:', function () {
     await drained;
     await launch.release();
     assert.match(output, /terminal/);
+  });
+
+  it('programs below /run/current-system, as on NixOS', async function () {
+    const profile = '/run/current-system';
+    if (!isRoot || existsSync(profile)) this.skip();
+    symlinkSync('/usr', profile);
+    try {
+      assert.equal((await arena.run([`${profile}/bin/env`, 'echo', 'there'])).stdout, 'there\n');
+      assert.match((await arena.shell(`touch ${profile}/share/made`)).stderr, /Read-only file system/);
+    } finally {
+      unlinkSync(profile);
+    }
   });
 
   it('a filter of the expected strength is loaded, and nothing is inherited from process 1', async () => {

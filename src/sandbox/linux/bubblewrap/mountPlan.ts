@@ -31,6 +31,8 @@ export interface MountPlan {
 /** Below these the machine's own state lies: they are replaced, and cannot be opened as roots. */
 const systemFolders = ['/dev', '/proc', '/sys'] as const;
 const runFolder = '/run';
+/** NixOS and Guix keep every program behind this link, the shell included. */
+const systemProfile = '/run/current-system';
 
 /**
  * What the command sees of the file system: everything, read-only; the policy's roots, writable where the mode says
@@ -76,6 +78,7 @@ export function planMounts(
       ...kernelSettings.filter(exists).map((path) => ({ path, kind: 'read' }) as const),
       ...hiddenFolders.map((path) => ({ path, kind: 'scratch' }) as const),
       { path: helperInside, kind: 'read', source: machine.helperPath },
+      ...(exists(systemProfile) ? [{ path: systemProfile, kind: 'read' } as const] : []),
       ...(policy.network === 'on' ? resolverMounts() : []),
       ...shown.map((path) => ({ path, kind: 'read' }) as const),
       ...opened.map((path) => ({ path, kind: 'write' }) as const),
