@@ -5,8 +5,8 @@ import { isBelow, isInside } from '../../paths.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
 import type { Mount } from './mounts.ts';
-import type { ProtectedPaths } from './protectedNames.ts';
-import { findProtectedPaths } from './protectedNames.ts';
+import type { ProtectedPaths } from './protectedPaths.ts';
+import { findProtectedPaths } from './protectedPaths.ts';
 
 /** Where the launcher's companion is inside every sandbox. */
 export const helperInside = '/run/cordon/launch';

@@ -1,6 +1,6 @@
 import { lstatSync, readFileSync, realpathSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { errorCode } from '../../paths.ts';
+import { errorCode } from './paths.ts';
 
 /** A repository's own folder that a pointer leads to; `missing` when there is nothing at the end of it. */
 export interface GitTarget {

@@ -3,16 +3,12 @@ import { lstatSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
+import { followGitPointer, isGitFolder } from '../../gitFolders.ts';
 import { isInside } from '../../paths.ts';
+import { executedGitNames, protectedNames } from '../../policy/protectedNames.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
-import { followGitPointer, isGitFolder } from './gitFolders.ts';
 
-/** Names below every writable root with which tools and editors are made to run something. */
-export const protectedNames = ['.git', '.codex', '.agents', '.vscode', '.cordon'] as const;
-
-/** What stays protected in a repository's folder that a person made writable, so that commits work and hooks do not. */
-const gitNames = ['hooks', 'config', 'config.worktree', 'info', 'modules', 'worktrees', 'commondir'] as const;
-/** Of these, a missing one would be run by git as soon as it exists, and an empty one harms nobody. */
+/** Of the names that git executes from, a missing one would be run by git as soon as it exists, and an empty one harms nobody. */
 const gitNamesNeverMade: ReadonlySet<string> = new Set(['hooks']);
 
 /** Paths to protect in the writable roots of one policy. */
@@ -85,7 +81,7 @@ export function findProtectedPaths(writableRoots: readonly string[]): Result<Pro
  */
 function namesIn(root: string): { readonly name: string; readonly isMadeImpossible: boolean }[] {
   return [
-    ...(isGitFolder(root) ? gitNames : []).map((name) => ({
+    ...(isGitFolder(root) ? executedGitNames : []).map((name) => ({
       name,
       isMadeImpossible: gitNamesNeverMade.has(name),
     })),
