@@ -111,20 +111,17 @@ interface FoundBlock {
 }
 
 function placeBlock(search: Search): FoundBlock | undefined {
-  const { chunk } = search;
-  const old = oldBlock(chunk.lines);
-  const forms = [chunk.lines];
-  if (old.length > 1 && isBlank(old.at(-1) ?? '')) {
-    forms.push(withoutLastOldLine(chunk.lines));
-  }
-  const isEmptyAtEnd = old.at(-1) === '';
-  // The reference's own rules come first, for both forms; it drops an empty line only, not one of blanks.
-  const strict = isEmptyAtEnd ? forms : forms.slice(0, 1);
+  const { lines } = search.chunk;
+  const last = oldBlock(lines).at(-1) ?? '';
+  const forms = isBlank(last) ? [lines, withoutLastOldLine(lines)] : [lines];
+  // The reference drops an empty line only, not one of blanks.
+  const referenceForms = last === '' ? forms : [lines];
   return (
-    firstOf(strict, (lines) => placeAsReference(lines, search)) ??
-    firstOf(forms, (lines) => placeAtEndLoosely(lines, search)) ??
-    firstOf(forms, (lines) => placeNearby(lines, search)) ??
-    firstOf(forms, (lines) => placeAnywhere(lines, search))
+    firstOf(referenceForms, (form) => placeAsReference(form, search)) ??
+    firstOf(forms, (form) => placeAsReference(form, search)) ??
+    firstOf(forms, (form) => placeBeforeEnd(form, search)) ??
+    firstOf(forms, (form) => placeNearby(form, search)) ??
+    firstOf(forms, (form) => placeAnywhere(form, search))
   );
 }
 
@@ -143,6 +140,10 @@ function placeAsReference(
   { chunk, matcher, from }: Search,
 ): FoundBlock | undefined {
   const block = oldBlock(lines);
+  if (block.length === 0) {
+    const position = chunk.isEndOfFile ? matcher.lines.length : from;
+    return { lines, match: { position, comparison: 'exact' }, notes: [] };
+  }
   const match = chunk.isEndOfFile
     ? matcher.findAt(block, Math.max(matcher.lines.length - block.length, from))
     : matcher.find(block, from);
@@ -150,12 +151,12 @@ function placeAsReference(
 }
 
 /** An end-of-file chunk whose lines are not the last: before blank lines at the end, or wherever they are. */
-function placeAtEndLoosely(lines: readonly ChunkLine[], search: Search): FoundBlock | undefined {
-  const { chunk, matcher, from } = search;
+function placeBeforeEnd(
+  lines: readonly ChunkLine[],
+  { chunk, matcher, from }: Search,
+): FoundBlock | undefined {
   if (!chunk.isEndOfFile) {
-    // The form without the blank line at the end is the reference's only when that line is empty.
-    const match = matcher.find(oldBlock(lines), from);
-    return match === undefined ? undefined : { lines, match, notes: [] };
+    return undefined;
   }
   const block = oldBlock(lines);
   let end = matcher.lines.length;
@@ -187,9 +188,15 @@ function placeNearby(lines: readonly ChunkLine[], search: Search): FoundBlock | 
   return undefined;
 }
 
-/** Above an earlier chunk, if there is no other such place and nothing is changed twice. */
+/**
+ * Above an earlier chunk, if there is no other such place and nothing is changed twice. A context and an end-of-file
+ * chunk before it say that it belongs below.
+ */
 function placeAnywhere(lines: readonly ChunkLine[], search: Search): FoundBlock | undefined {
   const { chunk, matcher, placed } = search;
+  if (chunk.contexts.length > 0 || placed.some((other) => other.chunk.isEndOfFile)) {
+    return undefined;
+  }
   const block = oldBlock(lines);
   const match = matcher.findUnique(block);
   if (match === undefined || placed.some((other) => touches(other, match.position, block.length))) {
@@ -211,7 +218,8 @@ function ambiguity({ lines, match, isOutOfOrder }: FoundBlock, chunk: Chunk, mat
   if (chunk.contexts.length > 0 || isOutOfOrder === true || chunk.isEndOfFile) {
     return [];
   }
-  const places = matcher.furtherPlaces(oldBlock(lines), match, maxPlacesNamed + 1);
+  const block = oldBlock(lines);
+  const places = block.every(isBlank) ? [] : matcher.furtherPlaces(block, match, maxPlacesNamed + 1);
   if (places.length === 0) {
     return [];
   }

@@ -46,8 +46,7 @@ function placeContext(context: string, place: ContextPlace, matcher: LineMatcher
     const under = heading === '' ? undefined : placeContext(heading, place, matcher);
     return { ...(under ?? place), notes: [...(under ?? place).notes, note] };
   }
-  const position =
-    onlyLineWith(context, place.from, matcher.lines) ?? matcher.findUnique([context])?.position;
+  const position = onlyLineWith(context, place.from, matcher.lines);
   if (position === undefined) {
     return undefined;
   }

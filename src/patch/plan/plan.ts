@@ -1,4 +1,4 @@
-import type { Entry, FileEntry } from '../files/fileSystem.ts';
+import type { Entry, FileEntry, LinkEntry } from '../files/fileSystem.ts';
 
 /** A patch checked against the files: every new content is known, and nothing was written. */
 export interface Plan {
@@ -31,6 +31,10 @@ interface ChangeBase {
 export interface CreateChange extends ChangeBase {
   readonly kind: 'create';
   readonly after: Buffer;
+  /** Permission bits to carry over; the default of new files when left out. */
+  readonly mode?: number | undefined;
+  /** A link that the patch deletes at the same place. */
+  readonly replaces?: LinkEntry | undefined;
 }
 
 /** Also an add over an existing file. */
@@ -38,6 +42,8 @@ export interface UpdateChange extends ChangeBase {
   readonly kind: 'update';
   readonly before: FileBefore;
   readonly after: Buffer;
+  /** Permission bits of the result when they are not those of `before`; `new`: those of any new file. */
+  readonly mode?: number | 'new' | undefined;
   /** How `before` becomes `after`, by line and from top to bottom; undefined when the change is not one of lines. */
   readonly edits?: readonly LineEdit[] | undefined;
 }
@@ -45,7 +51,7 @@ export interface UpdateChange extends ChangeBase {
 export interface DeleteChange extends ChangeBase {
   readonly kind: 'delete';
   /** The file with its content, or the link. */
-  readonly before: FileBefore | { readonly entry: Entry & { readonly kind: 'link' } };
+  readonly before: FileBefore | LinkBefore;
 }
 
 /** A rename, with or without new content. The name is the source's. */
@@ -66,6 +72,10 @@ export interface MoveChange extends ChangeBase {
 export interface FileBefore {
   readonly entry: FileEntry;
   readonly bytes: Buffer;
+}
+
+export interface LinkBefore {
+  readonly entry: LinkEntry;
 }
 
 /** Replaces `removed` lines from `start` (counted from 0 in the old file) by `added`; lines carry their line ends. */

@@ -1,0 +1,38 @@
+import { FileError } from '../files/fileSystem.ts';
+import type { PatchError } from '../patchError.ts';
+
+/** Why a file cannot be used, in the words of the reference's platform. */
+const causes: Readonly<Record<string, string>> = {
+  ENOENT: 'No such file or directory (os error 2)',
+  EACCES: 'Permission denied (os error 13)',
+  EPERM: 'Operation not permitted (os error 1)',
+  ENOTDIR: 'Not a directory (os error 20)',
+  EISDIR: 'Is a directory (os error 21)',
+  ELOOP: 'Symbolic link loop (os error 40)',
+};
+
+export function causeOf(code: string): string {
+  return causes[code] ?? code;
+}
+
+export function cannotRead(path: string, cause: string): PatchError {
+  return { kind: 'io.read', path, message: `Failed to read file to update ${path}: ${cause}` };
+}
+
+/** For whatever is asked of a file, the reference names the file only: the cause goes into the hint. */
+export function cannot(kind: 'io.write' | 'io.mkdir' | 'io.delete', path: string, cause: string): PatchError {
+  const sentence = {
+    'io.write': 'Failed to write file',
+    'io.mkdir': 'Failed to create parent directories for',
+    'io.delete': 'Failed to delete file',
+  }[kind];
+  return { kind, path, message: `${sentence} ${path}`, hint: `${cause}. Nothing was changed.` };
+}
+
+/** The code of a failed file access; bugs are thrown on. */
+export function fileErrorCode(error: unknown): string {
+  if (error instanceof FileError) {
+    return error.code;
+  }
+  throw error;
+}
