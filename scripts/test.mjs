@@ -1,5 +1,5 @@
 // Everything a contributor needs to know: types, lint and every layer of tests; ends with the counting line.
-//   node scripts/test.mjs [checks|unit|runtime|escape|vscode|package|e2e|FILE …] [--grep PATTERN] [--no-build]
+//   node scripts/test.mjs [checks|unit|runtime|escape|vscode|package|e2e|interop|FILE …] [--grep PATTERN] [--no-build]
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -20,6 +20,8 @@ const layers = {
   vscode: { needsServer: true, limitMs: 10 * minutes, run: runInExtensionHost },
   package: { needsServer: true, timeoutMs: 5 * minutes, limitMs: 10 * minutes },
   e2e: { needsServer: true, timeoutMs: 3 * minutes, limitMs: 25 * minutes },
+  /** Against real peers, which are large to download: only when it is named. */
+  interop: { isOptional: true, timeoutMs: 10 * minutes, limitMs: 20 * minutes },
 };
 /** How long a layer may stay alive after its last test; longer means that something was left running. */
 const leakLimitMs = 20_000;
@@ -62,7 +64,8 @@ console.log(`\n${passed} passed, ${failed} failed`);
 async function select(names) {
   const files = {};
   let checks = names.length === 0;
-  for (const name of names.length > 0 ? names : Object.keys(layers)) {
+  const standard = Object.keys(layers).filter((name) => !layers[name].isOptional);
+  for (const name of names.length > 0 ? names : standard) {
     if (name === 'checks') checks = true;
     else if (name in layers) files[name] = await filesOf(name);
     else if (existsSync(name)) {

@@ -2,8 +2,7 @@ import type { StructuredPatch, StructuredPatchHunk } from 'diff';
 import { formatPatch } from 'diff';
 import type { LineEdit, Plan, PlannedChange } from '../plan/plan.ts';
 import { decodeText } from '../text/decode.ts';
-import { editsOfBytes } from '../text/editsOfBytes.ts';
-import { lineEndOf, splitLines } from '../text/lines.ts';
+import { editsBetween, splitLines } from '../text/lines.ts';
 
 /** Lines of context around a change, as git shows them. */
 const defaultContext = 3;
@@ -14,17 +13,25 @@ const defaultContext = 3;
  */
 export function unifiedDiff(change: PlannedChange, contextLines = defaultContext): string {
   const { before, after } = contentsOf(change);
-  const edits =
-    'edits' in change && change.edits !== undefined
-      ? change.edits
-      : editsOfBytes(before ?? noBytes, after ?? noBytes);
-  const text = before === undefined ? '' : textOf(before);
+  const text = textOf(before);
+  const newText = textOf(after);
   const header = headerOf(change);
-  if (edits === undefined || text === undefined) {
+  if (text === undefined || newText === undefined) {
     const { oldFileName, newFileName } = header;
     return `${formatPatch({ ...header, hunks: [] }).trimEnd()}\nBinary files ${oldFileName ?? ''} and ${newFileName ?? ''} differ\n`;
   }
-  return formatPatch({ ...header, hunks: hunksOf(splitLines(text), edits, contextLines) });
+  // A lone CR ends a line of ours and no line of git's.
+  const isGitsLines = !loneCarriageReturn.test(text) && !loneCarriageReturn.test(newText);
+  const lines = isGitsLines ? splitLines(text) : splitAtLineFeeds(text);
+  const known = isGitsLines && 'edits' in change ? change.edits : undefined;
+  const edits = known ?? editsBetween(lines, isGitsLines ? splitLines(newText) : splitAtLineFeeds(newText));
+  return formatPatch({ ...header, hunks: hunksOf(lines, edits, contextLines) });
+}
+
+const loneCarriageReturn = /\r(?!\n)/;
+
+function splitAtLineFeeds(text: string): string[] {
+  return text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
 }
 
 /** The changes of a plan, one below the other. */
@@ -89,19 +96,18 @@ function hunkOf(
 
 /** A CR stays, as in git; a last line without an end gets the usual note. */
 function shownAs(sign: ' ' | '-' | '+', line: string): string[] {
-  const end = lineEndOf(line);
-  const text = end.endsWith('\n') ? line.slice(0, -1) : line;
-  return end.endsWith('\n') ? [sign + text] : [sign + text, '\\ No newline at end of file'];
+  return line.endsWith('\n') ? [sign + line.slice(0, -1)] : [sign + line, '\\ No newline at end of file'];
 }
-
-const noBytes = Buffer.alloc(0);
 
 function contentsOf(change: PlannedChange): { before: Buffer | undefined; after: Buffer | undefined } {
   const before = 'before' in change && 'bytes' in change.before ? change.before.bytes : undefined;
   return { before, after: 'after' in change ? change.after : undefined };
 }
 
-function textOf(bytes: Buffer): string | undefined {
+function textOf(bytes: Buffer | undefined): string | undefined {
+  if (bytes === undefined) {
+    return '';
+  }
   const decoded = decodeText(bytes);
   return decoded.ok ? decoded.value.text : undefined;
 }

@@ -141,8 +141,7 @@ function placeAsReference(
 ): FoundBlock | undefined {
   const block = oldBlock(lines);
   if (block.length === 0) {
-    const position = chunk.isEndOfFile ? matcher.lines.length : from;
-    return { lines, match: { position, comparison: 'exact' }, notes: [] };
+    return { lines, match: { position: from, comparison: 'exact' }, notes: [] };
   }
   const match = chunk.isEndOfFile
     ? matcher.findAt(block, Math.max(matcher.lines.length - block.length, from))

@@ -1,0 +1,2 @@
+export declare const codexVersion: string;
+export declare function ensureCodex(): Promise<string>;
