@@ -166,6 +166,10 @@ function randomChunks(random: Random, text: string): string[] {
     position = end;
     const hasContext = start > 0 && end > start && random.chance(0.2);
     const body = lines.slice(start, end).flatMap((line) => randomlySigned(random, loosened(random, line)));
+    if (body.at(-1) === '-') {
+      // When the file lacks the blank line, the peer takes away a line of context in its place.
+      body.pop();
+    }
     if (body.length === 0) {
       body.push(`+${random.pick(words)}`);
     }

@@ -31,7 +31,7 @@ export function reviseContent(
   if (!decoded.ok) {
     return fail(cannotRead(path, decoded.error));
   }
-  const { hasByteOrderMark, encode } = decoded.value;
+  const { hasByteOrderMark } = decoded.value;
   // A patch that names the mark means it: then it is part of the first line, as in the reference.
   const marked = hasByteOrderMark && section.chunks.some(mentionsByteOrderMark);
   const lines = splitLines(marked ? byteOrderMark + decoded.value.text : decoded.value.text);
@@ -47,7 +47,7 @@ export function reviseContent(
     return fail(notFound({ kind: 'match.lines_not_found', chunk, wanted, from: 0 }, matcher, path));
   }
   const text = applyEdits(lines, edits.value).join('');
-  const after = marked ? Buffer.from(text, 'utf8') : encode(text);
+  const after = marked ? Buffer.from(text, 'utf8') : decoded.value.encode(text);
   if (after === undefined) {
     return fail(notEncodable(edits.value, path, section));
   }
