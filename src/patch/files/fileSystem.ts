@@ -70,17 +70,28 @@ export interface RenameChange {
   readonly toExpected: Entry;
 }
 
-/** A prepared change. Exactly one of `commit` followed by `release`, `commit` followed by `revert`, or `release` alone. */
+/**
+ * A prepared change. Exactly one of `commit` followed by `release`, `commit` followed by `revert`, or `release` alone,
+ * also after a `commit` that threw. Several are reverted in the reverse order of their commits.
+ */
 export interface StagedChange {
   /** Makes the change visible in one step. Throws {@link FileError}, and has then changed nothing. */
   commit(): Promise<void>;
-  /** Restores the entry exactly: content, identity, permissions, and folders that the change made. */
+  /**
+   * Restores the entry exactly: content, identity, permissions, and folders that the change made. Throws
+   * {@link FileError} with `savedAs` when it cannot, for one because the entry was changed since.
+   */
   revert(): Promise<void>;
-  /** Removes what staging left beside the file. */
+  /** Removes what was kept beside the file. */
   release(): Promise<void>;
 }
 
 export type FileOperation = 'read' | 'write' | 'mkdir' | 'delete' | 'rename' | 'stat';
+
+export interface FileErrorOptions extends ErrorOptions {
+  /** Where the original lies when it could not be put back. */
+  readonly savedAs?: string | undefined;
+}
 
 /** A failed access to one file. */
 export class FileError extends Error {
@@ -88,11 +99,13 @@ export class FileError extends Error {
   readonly path: string;
   /** The system's code (`ENOENT`), `ESTALE` when the entry is not the expected one. */
   readonly code: string;
+  readonly savedAs: string | undefined;
 
-  constructor(operation: FileOperation, path: string, code: string, options?: ErrorOptions) {
+  constructor(operation: FileOperation, path: string, code: string, options?: FileErrorOptions) {
     super(`${operation} ${path}: ${code}`, options);
     this.operation = operation;
     this.path = path;
     this.code = code;
+    this.savedAs = options?.savedAs;
   }
 }
