@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { errorCode } from '../../sandbox/paths.ts';
 import { RefusedCall, attempt } from './attempt.ts';
-import { isSameContent, modeOf, requireExpected, versionOf } from './entryStat.ts';
+import { isSameContent, lookUp, modeOf, requireExpected, versionOf } from './entryStat.ts';
 import type { StagedChange, WriteChange } from './fileSystem.ts';
 import { FileError } from './fileSystem.ts';
 import type { OpenFolder } from './folder.ts';
@@ -26,36 +26,44 @@ export function stageInPlace(open: OpenFolder, change: WriteChange): StagedChang
   });
   let written: BigIntStats;
 
-  function write(check: (current: BigIntStats) => boolean, content: Buffer, mode: number): BigIntStats {
+  function write(isExpected: Check, content: Buffer, mode: number): BigIntStats {
     return inFile(open, path, (place) => {
-      // A pipe that took the file's place would make open(2) wait.
-      const descriptor = openSync(place, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+      requireThat(isExpected(lookUp(place)));
+      const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+      const descriptor = openSync(place, flags);
       return closing(descriptor, () => {
-        if (!check(fstatSync(descriptor, { bigint: true }))) {
-          throw new RefusedCall('ESTALE', `${path} was changed`);
-        }
+        // Once more, because it is only now that the file cannot be exchanged.
+        requireThat(isExpected(fstatSync(descriptor, { bigint: true })));
         try {
           overwrite(descriptor, content, mode);
+          return fstatSync(descriptor, { bigint: true });
         } catch (error) {
           restoring(path, original, () => overwrite(descriptor, original, modeOf(stats)));
           throw error;
         }
-        return fstatSync(descriptor, { bigint: true });
       });
     });
   }
 
   return {
     commit: async () => {
-      const isExpected = (current: BigIntStats): boolean => versionOf(current) === versionOf(stats);
+      const isExpected: Check = (current) => current !== undefined && versionOf(current) === versionOf(stats);
       written = attempt('write', path, () => write(isExpected, bytes, change.mode ?? modeOf(stats)));
     },
     revert: async () => {
-      const isOurs = (current: BigIntStats): boolean => isSameContent(current, written);
+      const isOurs: Check = (current) => isSameContent(current, written);
       restoring(path, original, () => write(isOurs, original, modeOf(stats)));
     },
     release: async () => undefined,
   };
+}
+
+type Check = (current: BigIntStats | undefined) => boolean;
+
+function requireThat(isExpected: boolean): void {
+  if (!isExpected) {
+    throw new RefusedCall('ESTALE', 'the file is not the expected one');
+  }
 }
 
 function inFile<T>(open: OpenFolder, path: string, action: (place: string) => T): T {

@@ -4,7 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { RefusedCall, attempt } from './attempt.ts';
 import { isSameContent, lookUp, requireExpected } from './entryStat.ts';
 import type { RemoveChange, StagedChange } from './fileSystem.ts';
-import type { Folder, OpenFolder } from './folder.ts';
+import type { OpenFolder } from './folder.ts';
 import { inFolder } from './folder.ts';
 import { nameBeside } from './newFile.ts';
 import { drop, restoring } from './original.ts';
@@ -30,8 +30,11 @@ export function stageRemove(open: OpenFolder, { path, expected }: RemoveChange):
         inFolder(open, folderPath, (folder) => {
           const current = requireExpected(folder.at(name), expected);
           renameSync(folder.at(name), folder.at(aside));
-          if (current !== undefined) {
-            requireMoved(folder, current);
+          try {
+            requireSame(lookUp(folder.at(aside)), current);
+          } catch (error) {
+            renameSync(folder.at(aside), folder.at(name));
+            throw error;
           }
           isCommitted = true;
         }),
@@ -53,12 +56,11 @@ export function stageRemove(open: OpenFolder, { path, expected }: RemoveChange):
         }
       }),
   };
+}
 
-  /** Puts back what was moved aside when it is not what was looked at. */
-  function requireMoved(folder: Folder, stats: BigIntStats): void {
-    if (!isSameContent(lookUp(folder.at(aside)), stats)) {
-      renameSync(folder.at(aside), folder.at(name));
-      throw new RefusedCall('ESTALE', `${path} was replaced`);
-    }
+/** What was moved aside may no longer be what was looked at a moment before. */
+function requireSame(moved: BigIntStats | undefined, expected: BigIntStats | undefined): void {
+  if (expected === undefined || !isSameContent(moved, expected)) {
+    throw new RefusedCall('ESTALE', 'the entry was replaced');
   }
 }
