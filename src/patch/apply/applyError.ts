@@ -26,11 +26,10 @@ function describe(
   if (error.operation === 'mkdir') {
     return { kind: 'io.mkdir', message: `Failed to create parent directories for ${path}`, path };
   }
-  if (planned.kind === 'delete') {
-    return { kind: 'io.delete', message: `Failed to delete file ${path}`, path };
-  }
   if (change.kind !== 'write' && path === change.path) {
-    return { kind: 'io.remove_original', message: `Failed to remove original ${path}`, path };
+    return planned.kind === 'move'
+      ? { kind: 'io.remove_original', message: `Failed to remove original ${path}`, path }
+      : { kind: 'io.delete', message: `Failed to delete file ${path}`, path };
   }
   return { kind: 'io.write', message: `Failed to write file ${path}`, path };
 }

@@ -6,6 +6,7 @@ import type { FileSystem, StagedChange } from '../files/fileSystem.ts';
 import { FileError } from '../files/fileSystem.ts';
 import type { PatchError } from '../patchError.ts';
 import type { Plan } from '../plan/plan.ts';
+import { refusalsOf } from '../plan/planPatch.ts';
 import { accessError, applyError } from './applyError.ts';
 import type { FileStep } from './fileChanges.ts';
 import { fileStepsOf, pathsOf } from './fileChanges.ts';
@@ -25,11 +26,9 @@ export async function applyPlan(
   access: WriteAccess | undefined,
 ): Promise<Result<void, PatchError>> {
   const steps = fileStepsOf(plan).map((step): StagedStep => ({ ...step, isCommitted: false }));
-  for (const path of steps.flatMap(({ change }) => pathsOf(change))) {
-    const refusal = access?.(path);
-    if (refusal !== undefined) {
-      return fail(accessError(refusal));
-    }
+  const [refusal] = access === undefined ? [] : refusalsOf(plan.changes, access);
+  if (refusal !== undefined) {
+    return fail(accessError(refusal));
   }
   const pause = turnTaker();
   let current: StagedStep | undefined;

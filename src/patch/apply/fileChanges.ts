@@ -1,5 +1,5 @@
 import type { FileChange } from '../files/fileSystem.ts';
-import type { FileBefore, MoveChange, Plan, PlannedChange } from '../plan/plan.ts';
+import type { CreateChange, FileBefore, MoveChange, Plan, PlannedChange } from '../plan/plan.ts';
 
 /** One step of a plan: the change of one entry, and the part of the plan that asks for it. */
 export interface FileStep {
@@ -13,7 +13,32 @@ export function fileChangesOf(plan: Plan): FileChange[] {
 }
 
 export function fileStepsOf(plan: Plan): FileStep[] {
-  return plan.changes.flatMap((planned) => changesOf(planned).map((change) => ({ change, planned })));
+  const gone = new Set<string>();
+  return plan.changes.flatMap((planned) =>
+    changesOf(planned).map((change) => ({ change: afterOthers(change, gone), planned })),
+  );
+}
+
+/**
+ * The change as it has to be after the ones before. A plan says what was at a path before all of it; an earlier step
+ * may have taken that away.
+ */
+function afterOthers(change: FileChange, gone: Set<string>): FileChange {
+  const destination = change.kind === 'rename' ? change.toPath : change.path;
+  const isFree = gone.has(destination);
+  if (change.kind !== 'write') {
+    gone.add(change.path);
+  }
+  if (change.kind === 'remove') {
+    return change;
+  }
+  gone.delete(destination);
+  if (!isFree) {
+    return change;
+  }
+  return change.kind === 'write'
+    ? { ...change, expected: { kind: 'missing' } }
+    : { ...change, toExpected: { kind: 'missing' } };
 }
 
 /** The entries that a change looks at or changes. */
@@ -42,14 +67,21 @@ function changesOf(planned: PlannedChange): FileChange[] {
   const { path } = planned;
   switch (planned.kind) {
     case 'create':
-      return [{ kind: 'write', path, expected: { kind: 'missing' }, bytes: planned.after }];
+      return changesOfCreation(planned);
     case 'update':
-      return [{ kind: 'write', path, expected: planned.before.entry, bytes: planned.after }];
+      return [
+        { kind: 'write', path, expected: planned.before.entry, bytes: planned.after, mode: planned.mode },
+      ];
     case 'delete':
       return [{ kind: 'remove', path, expected: planned.before.entry }];
     case 'move':
       return changesOfMove(planned);
   }
+}
+
+function changesOfCreation({ path, after, mode, replaces }: CreateChange): FileChange[] {
+  const creation: FileChange = { kind: 'write', path, expected: { kind: 'missing' }, bytes: after, mode };
+  return replaces === undefined ? [creation] : [{ kind: 'remove', path, expected: replaces }, creation];
 }
 
 /** A rename keeps the file itself; with new content, or from a link, it is a new file with the source's mode. */

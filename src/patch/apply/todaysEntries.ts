@@ -23,7 +23,7 @@ async function todaysEntry(
   files: FileSystem,
 ): Promise<Entry | undefined> {
   const before = beforeAt(step, path);
-  if (before === undefined) {
+  if (before === undefined || expected.kind !== 'file') {
     return expected;
   }
   const entry = await files.stat(path);

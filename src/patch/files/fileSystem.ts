@@ -52,8 +52,11 @@ export interface WriteChange {
   readonly path: string;
   readonly expected: Entry;
   readonly bytes: Buffer;
-  /** Permission bits of the result; those of the replaced file, or the default of new files, when left out. */
-  readonly mode?: number | undefined;
+  /**
+   * Permission bits of the result; those of the replaced file, or the default of new files, when left out. `new`: a
+   * new file that shares nothing with the one it replaces, neither bits nor owner nor hard links.
+   */
+  readonly mode?: number | 'new' | undefined;
 }
 
 export interface RemoveChange {

@@ -24,9 +24,10 @@ export function stageInPlace(open: OpenFolder, change: WriteChange): StagedChang
     }
     return { stats, original: readFileItself(place) };
   });
+  const mode = typeof change.mode === 'number' ? change.mode : modeOf(stats);
   let written: BigIntStats;
 
-  function write(isExpected: Check, content: Buffer, mode: number): BigIntStats {
+  function write(isExpected: Check, content: Buffer, bits: number): BigIntStats {
     return inFile(open, path, (place) => {
       requireThat(isExpected(lookUp(place)));
       const flags = constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
@@ -35,7 +36,7 @@ export function stageInPlace(open: OpenFolder, change: WriteChange): StagedChang
         // Once more, because it is only now that the file cannot be exchanged.
         requireThat(isExpected(fstatSync(descriptor, { bigint: true })));
         try {
-          overwrite(descriptor, content, mode);
+          overwrite(descriptor, content, bits);
           return fstatSync(descriptor, { bigint: true });
         } catch (error) {
           restoring(path, original, () => overwrite(descriptor, original, modeOf(stats)));
@@ -48,7 +49,7 @@ export function stageInPlace(open: OpenFolder, change: WriteChange): StagedChang
   return {
     commit: async () => {
       const isExpected: Check = (current) => current !== undefined && versionOf(current) === versionOf(stats);
-      written = attempt('write', path, () => write(isExpected, bytes, change.mode ?? modeOf(stats)));
+      written = attempt('write', path, () => write(isExpected, bytes, mode));
     },
     revert: async () => {
       const isOurs: Check = (current) => isSameContent(current, written);

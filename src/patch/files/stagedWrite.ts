@@ -30,25 +30,24 @@ export function stageWrite(open: OpenFolder, change: WriteChange): StagedChange 
     const stagingPath = dirname(folders[0] ?? path);
     return inFolder(open, stagingPath, (staging) => {
       const current = requireExpected(folders.length > 0 ? path : staging.at(basename(path)), expected);
-      if (current === undefined) {
-        if (folders.length > 0) {
-          attempt('mkdir', path, () => accessSync(staging.at('.'), constants.W_OK | constants.X_OK));
-        }
-      } else {
+      const kept = change.mode === 'new' ? undefined : current;
+      if (kept !== undefined) {
         accessSync(staging.at(basename(path)), constants.W_OK);
-        if (current.nlink > 1n) {
+        if (kept.nlink > 1n) {
           return stageInPlace(open, change);
         }
+      } else if (folders.length > 0) {
+        attempt('mkdir', path, () => accessSync(staging.at('.'), constants.W_OK | constants.X_OK));
       }
       const temporary = nameBeside(basename(path));
       try {
         const written = writeNewFile(staging.at(temporary), bytes, {
-          mode: change.mode ?? (current && modeOf(current)),
-          owner: current,
+          mode: change.mode === 'new' ? undefined : (change.mode ?? (kept && modeOf(kept))),
+          owner: kept,
         });
         return stageReplacement(open, change, { folders, stagingPath, temporary, written });
       } catch (error) {
-        if (current === undefined || !isReplacingRefused.has(errorCode(error))) {
+        if (kept === undefined || !isReplacingRefused.has(errorCode(error))) {
           throw error;
         }
         return stageInPlace(open, change);

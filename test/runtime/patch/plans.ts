@@ -1,6 +1,14 @@
 import { lstatSync, readFileSync, readlinkSync } from 'node:fs';
 import type { Entry, FileSystem } from '../../../src/patch/files/fileSystem.ts';
-import type { FileBefore, MoveChange, Plan, PlannedChange } from '../../../src/patch/plan/plan.ts';
+import type {
+  CreateChange,
+  DeleteChange,
+  FileBefore,
+  MoveChange,
+  Plan,
+  PlannedChange,
+  UpdateChange,
+} from '../../../src/patch/plan/plan.ts';
 
 /** Makes plans by hand, from what is on the disk at that moment. */
 export class Planner {
@@ -10,15 +18,15 @@ export class Planner {
     this.#files = files;
   }
 
-  create(path: string, text: string): PlannedChange {
+  create(path: string, text: string): CreateChange {
     return { kind: 'create', path, name: path, after: Buffer.from(text) };
   }
 
-  async update(path: string, text: string): Promise<PlannedChange> {
+  async update(path: string, text: string): Promise<UpdateChange> {
     return { kind: 'update', path, name: path, before: await this.#before(path), after: Buffer.from(text) };
   }
 
-  async delete(path: string): Promise<PlannedChange> {
+  async delete(path: string): Promise<DeleteChange> {
     const before = lstatSync(path).isSymbolicLink()
       ? { entry: { kind: 'link', target: readlinkSync(path) } as const }
       : await this.#before(path);

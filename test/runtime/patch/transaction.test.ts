@@ -56,6 +56,9 @@ async function sample(): Promise<Plan> {
   fs.linkSync(at('shared'), at('twin'));
   put('doomed', 'doomed', 0o400);
   fs.symlinkSync('plain', at('link'));
+  fs.symlinkSync('plain', at('link2'));
+  put('fresh', 'fresh', 0o440);
+  fs.linkSync(at('fresh'), at('old'));
   put('src/moved', 'moved', 0o700);
   put('src/edited', 'edited', 0o750);
   put('src/over', 'over');
@@ -71,11 +74,13 @@ async function sample(): Promise<Plan> {
     planner.create(at('new/deep/second'), 'second'),
     await planner.delete(at('doomed')),
     await planner.delete(at('link')),
+    { ...planner.create(at('link2'), 'no link'), mode: 0o711, replaces: { kind: 'link', target: 'plain' } },
+    { ...(await planner.update(at('fresh'), 'fresh 2')), mode: 'new' },
     await planner.move(at('src/moved'), at('other/moved')),
     await planner.move(at('src/edited'), at('src/edited2'), 'edited 2'),
     await planner.move(at('src/over'), at('src/target'), undefined, true),
     await planner.move(at('chain/b'), at('chain/c')),
-    await planner.move(at('chain/a'), at('chain/b')),
+    await planner.move(at('chain/a'), at('chain/b'), undefined, true),
     await planner.delete(at('gate')),
     planner.create(at('gate/file'), 'behind the gate'),
   );
@@ -93,6 +98,9 @@ function requireSampleApplied(): void {
     program: 'program 2 755',
     shared: 'shared, longer than before 644',
     twin: 'shared, longer than before 644',
+    link2: 'no link 711',
+    fresh: `fresh 2 ${mode}`,
+    old: 'fresh 440',
     'new/deep/file': `new ${mode}`,
     'new/deep/second': `second ${mode}`,
     'other/moved': 'moved 700',
