@@ -24,7 +24,7 @@ export type PatchErrorKind =
   /** A file is not what it was when the patch was planned. */
   | 'stale';
 
-/** Why a patch was not applied. Nothing was changed, or everything was changed back. */
+/** Why a patch was not applied. Nothing was changed, or everything was changed back, or the hint names what was not. */
 export interface PatchError {
   readonly kind: PatchErrorKind;
   /** The reference's text where it has one; paths in it are absolute. */

@@ -52,8 +52,11 @@ export interface WriteChange {
   readonly path: string;
   readonly expected: Entry;
   readonly bytes: Buffer;
-  /** Permission bits of the result; those of the replaced file, or the default of new files, when left out. */
-  readonly mode?: number | undefined;
+  /**
+   * Permission bits of the result; those of the replaced file, or the default of new files, when left out. `new`: a
+   * new file that shares nothing with the one it replaces, neither bits nor owner nor hard links.
+   */
+  readonly mode?: number | 'new' | undefined;
 }
 
 export interface RemoveChange {
@@ -70,17 +73,28 @@ export interface RenameChange {
   readonly toExpected: Entry;
 }
 
-/** A prepared change. Exactly one of `commit` followed by `release`, `commit` followed by `revert`, or `release` alone. */
+/**
+ * A prepared change. Exactly one of `commit` followed by `release`, `commit` followed by `revert`, or `release` alone,
+ * also after a `commit` that threw. Several are reverted in the reverse order of their commits.
+ */
 export interface StagedChange {
   /** Makes the change visible in one step. Throws {@link FileError}, and has then changed nothing. */
   commit(): Promise<void>;
-  /** Restores the entry exactly: content, identity, permissions, and folders that the change made. */
+  /**
+   * Restores the entry exactly: content, identity, permissions, and folders that the change made. Throws
+   * {@link FileError} with `savedAs` when it cannot, for one because the entry was changed since.
+   */
   revert(): Promise<void>;
-  /** Removes what staging left beside the file. */
+  /** Removes what was kept beside the file. */
   release(): Promise<void>;
 }
 
 export type FileOperation = 'read' | 'write' | 'mkdir' | 'delete' | 'rename' | 'stat';
+
+export interface FileErrorOptions extends ErrorOptions {
+  /** Where the original lies when it could not be put back. */
+  readonly savedAs?: string | undefined;
+}
 
 /** A failed access to one file. */
 export class FileError extends Error {
@@ -88,11 +102,13 @@ export class FileError extends Error {
   readonly path: string;
   /** The system's code (`ENOENT`), `ESTALE` when the entry is not the expected one. */
   readonly code: string;
+  readonly savedAs: string | undefined;
 
-  constructor(operation: FileOperation, path: string, code: string, options?: ErrorOptions) {
+  constructor(operation: FileOperation, path: string, code: string, options?: FileErrorOptions) {
     super(`${operation} ${path}: ${code}`, options);
     this.operation = operation;
     this.path = path;
     this.code = code;
+    this.savedAs = options?.savedAs;
   }
 }
