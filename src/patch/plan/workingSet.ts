@@ -94,12 +94,11 @@ export class WorkingSet {
       if (isLast) {
         return { path, entry };
       }
-      if (entry.kind === 'missing') {
-        // Folders to be made: nothing below can be a link.
-        const rest = names.slice(index + 1);
-        return rest.includes('..') ? { code: 'ENOENT' } : { path: join(path, ...rest), entry };
+      // A missing folder is one to be made, in which the patch may have planned files already.
+      if (entry.kind === 'missing' && names.slice(index + 1).includes('..')) {
+        return { code: 'ENOENT' };
       }
-      if (entry.kind !== 'folder') {
+      if (entry.kind !== 'missing' && entry.kind !== 'folder') {
         return { code: 'ENOTDIR' };
       }
       folder = path;
