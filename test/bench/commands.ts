@@ -35,7 +35,7 @@ export async function measureCommands(rounds = 60): Promise<void> {
       'Cordon, exec_command': () => confined.call('exec_command', tool),
       'Cordon, exec_command, full access': () => open.call('exec_command', tool),
     },
-    rounds,
+    { rounds },
   );
   printRatios('/bin/true, start to answer, against plain bwrap (median)', medians, 'plain bwrap');
   printRatios('the same against no sandbox', medians, 'no sandbox');

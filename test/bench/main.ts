@@ -1,7 +1,9 @@
 import { measureActivation } from './activation.ts';
 import { measureCommands } from './commands.ts';
+import { measurePatches } from './patches.ts';
 import { measureStream } from './stream.ts';
 
+await measurePatches();
 await measureCommands();
 await measureStream();
 const times = await measureActivation();

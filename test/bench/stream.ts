@@ -21,7 +21,7 @@ export async function measureStream(rounds = 5): Promise<void> {
       'session, full access': () => call(open, false),
       'session, sandboxed, tty with screen': () => call(confined, true),
     },
-    rounds,
+    { rounds },
   );
   printRatios(`${mebibytes} MiB of output (median)`, medians, 'plain pipe');
   for (const [name, ms] of Object.entries(medians)) {

@@ -70,12 +70,6 @@ export class LineIndex {
     return -1;
   }
 
-  /** Whether the block stands at exactly this position. */
-  isAt(block: readonly string[], position: number): boolean {
-    const ids = position < 0 ? undefined : this.#idsOf(block);
-    return ids !== undefined && this.#matchingPrefix(ids, position) === ids.length;
-  }
-
   /** The positions of one line, ascending. */
   positionsOf(line: string): Int32Array {
     const id = this.#idOfKey.get(this.#keyOf(line));

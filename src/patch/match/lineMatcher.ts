@@ -1,5 +1,7 @@
 import type { Comparison } from './comparisons.ts';
 import { comparisons, keyUnder } from './comparisons.ts';
+import type { TextLines } from '../text/textLines.ts';
+import { ExactSearch } from './exactSearch.ts';
 import { LineIndex } from './lineIndex.ts';
 
 export interface Match {
@@ -10,22 +12,34 @@ export interface Match {
 
 /** Finds blocks of lines in a file, each comparison tried everywhere before the next looser one (reference §4). */
 export class LineMatcher {
-  readonly #lines: readonly string[];
+  readonly #text: TextLines;
+  readonly #exact: ExactSearch;
   readonly #indexes = new Map<Comparison, LineIndex>();
+  #lines: readonly string[] | undefined;
 
-  /** Lines without their line ends. */
-  constructor(lines: readonly string[]) {
-    this.#lines = lines;
+  constructor(text: TextLines) {
+    this.#text = text;
+    this.#exact = new ExactSearch(text);
   }
 
+  get lineCount(): number {
+    return this.#text.length;
+  }
+
+  /** All lines, without their line ends. */
   get lines(): readonly string[] {
+    this.#lines ??= Array.from({ length: this.#text.length }, (_, line) => this.#text.contentOf(line));
     return this.#lines;
+  }
+
+  lineAt(position: number): string {
+    return this.#text.contentOf(position);
   }
 
   /** The first place at or after `from`. */
   find(block: readonly string[], from: number): Match | undefined {
     for (const comparison of comparisons) {
-      const position = this.index(comparison).find(block, from);
+      const position = this.#find(block, from, comparison);
       if (position !== -1) {
         return { position, comparison };
       }
@@ -33,8 +47,20 @@ export class LineMatcher {
     return undefined;
   }
 
+  #find(block: readonly string[], from: number, comparison: Comparison): number {
+    const exact = comparison === 'exact' ? this.#exact.find(block, from) : undefined;
+    return exact ?? this.index(comparison).find(block, from);
+  }
+
   findAt(block: readonly string[], position: number): Match | undefined {
-    const comparison = comparisons.find((candidate) => this.index(candidate).isAt(block, position));
+    if (position < 0 || position + block.length > this.lineCount) {
+      return undefined;
+    }
+    const standing = block.map((_, index) => this.lineAt(position + index));
+    const comparison = comparisons.find((candidate) => {
+      const keyOf = keyUnder[candidate];
+      return block.every((line, index) => keyOf(line) === keyOf(standing[index] as string));
+    });
     return comparison === undefined ? undefined : { position, comparison };
   }
 
@@ -48,7 +74,7 @@ export class LineMatcher {
   furtherPlaces(block: readonly string[], { position, comparison }: Match, limit: number): number[] {
     const places: number[] = [];
     for (let from = position + 1; places.length < limit;) {
-      const place = this.index(comparison).find(block, from);
+      const place = this.#find(block, from, comparison);
       if (place === -1) {
         break;
       }
@@ -58,10 +84,11 @@ export class LineMatcher {
     return places;
   }
 
+  /** The index for one comparison, made when it is first needed. */
   index(comparison: Comparison): LineIndex {
     let index = this.#indexes.get(comparison);
     if (index === undefined) {
-      index = new LineIndex(this.#lines, keyUnder[comparison]);
+      index = new LineIndex(this.lines, keyUnder[comparison]);
       this.#indexes.set(comparison, index);
     }
     return index;

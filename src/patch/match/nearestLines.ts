@@ -18,13 +18,13 @@ export function describeNearest(wanted: readonly string[], from: number, matcher
     return '';
   }
   const first = Math.max(0, start);
-  const end = Math.min(matcher.lines.length, start + wanted.length, first + linesShown);
+  const end = Math.min(matcher.lineCount, start + wanted.length, first + linesShown);
   const width = String(end).length;
   const shown: string[] = [];
   for (let position = first; position < end; position += 1) {
-    const line = matcher.lines[position] as string;
+    const line = matcher.lineAt(position);
     const said = wanted[position - start] as string;
-    const isEqual = matcher.index('typography').isAt([said], position);
+    const isEqual = matcher.findAt([said], position) !== undefined;
     shown.push(
       `${String(position + 1).padStart(width)} | ${line}${isEqual ? '' : `    <- the patch has: ${said}`}`,
     );

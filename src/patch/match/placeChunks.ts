@@ -57,7 +57,7 @@ export function placeChunks(
       placed.push({
         chunk,
         lines: chunk.lines,
-        position: isAfterContext ? context.from : matcher.lines.length,
+        position: isAfterContext ? context.from : matcher.lineCount,
       });
       cursor = { line: context.from, sharedLines: 0 };
       notes.push(...context.notes);
@@ -144,7 +144,7 @@ function placeAsReference(
     return { lines, match: { position: from, comparison: 'exact' }, notes: [] };
   }
   const match = chunk.isEndOfFile
-    ? matcher.findAt(block, Math.max(matcher.lines.length - block.length, from))
+    ? matcher.findAt(block, Math.max(matcher.lineCount - block.length, from))
     : matcher.find(block, from);
   return match === undefined ? undefined : { lines, match, notes: [] };
 }
@@ -158,8 +158,8 @@ function placeBeforeEnd(
     return undefined;
   }
   const block = oldBlock(lines);
-  let end = matcher.lines.length;
-  while (end > 0 && isBlank(matcher.lines[end - 1] as string)) {
+  let end = matcher.lineCount;
+  while (end > 0 && isBlank(matcher.lineAt(end - 1))) {
     end -= 1;
   }
   const match = matcher.findAt(block, Math.max(end - block.length, from)) ?? matcher.find(block, from);

@@ -50,7 +50,7 @@ function placeContext(context: string, place: ContextPlace, matcher: LineMatcher
   if (position === undefined) {
     return undefined;
   }
-  const note = `"@@ ${context}" was taken to mean line ${position + 1}: ${trim(matcher.lines[position] as string)}`;
+  const note = `"@@ ${context}" was taken to mean line ${position + 1}: ${trim(matcher.lineAt(position))}`;
   return { from: position + 1, line: position, notes: [...place.notes, note] };
 }
 

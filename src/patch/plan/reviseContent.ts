@@ -7,7 +7,8 @@ import type { PlacedChunk, PlacementError } from '../match/placeChunks.ts';
 import { placeChunks } from '../match/placeChunks.ts';
 import type { PatchError } from '../patchError.ts';
 import { decodeText } from '../text/decode.ts';
-import { applyEdits, lineEndOf, splitLines, withoutLineEnd } from '../text/lines.ts';
+import { withoutLineEnd } from '../text/lines.ts';
+import { TextLines } from '../text/textLines.ts';
 import { cannotRead } from './ioErrors.ts';
 import type { LineEdit } from './plan.ts';
 
@@ -34,8 +35,8 @@ export function reviseContent(
   const { hasByteOrderMark } = decoded.value;
   // A patch that names the mark means it: then it is part of the first line, as in the reference.
   const marked = hasByteOrderMark && section.chunks.some(mentionsByteOrderMark);
-  const lines = splitLines(marked ? byteOrderMark + decoded.value.text : decoded.value.text);
-  const matcher = new LineMatcher(lines.map(withoutLineEnd));
+  const lines = new TextLines(marked ? byteOrderMark + decoded.value.text : decoded.value.text);
+  const matcher = new LineMatcher(lines);
   const placement = placeChunks(section.chunks, matcher);
   if (!placement.ok) {
     return fail(notFound(placement.error, matcher, path));
@@ -46,7 +47,7 @@ export function reviseContent(
     const wanted = chunk.lines.filter(({ sign }) => sign !== '+').map(({ text }) => text);
     return fail(notFound({ kind: 'match.lines_not_found', chunk, wanted, from: 0 }, matcher, path));
   }
-  const text = applyEdits(lines, edits.value).join('');
+  const text = lines.withEdits(edits.value);
   const after = marked ? Buffer.from(text, 'utf8') : decoded.value.encode(text);
   if (after === undefined) {
     return fail(notEncodable(edits.value, path, section));
@@ -71,7 +72,7 @@ function notFound(
       ? `Failed to find context '${wanted[0] ?? ''}' in ${path}`
       : `Failed to find expected lines in ${path}:\n${wanted.join('\n')}`;
   const nearest = describeNearest(wanted, from, matcher);
-  const where = `This is the chunk at line ${chunk.line} of the patch; the file has ${matcher.lines.length} lines.`;
+  const where = `This is the chunk at line ${chunk.line} of the patch; the file has ${matcher.lineCount} lines.`;
   const advice =
     nearest === ''
       ? 'Read the file again before you write the next patch.'
@@ -97,7 +98,7 @@ function notEncodable(edits: readonly LineEdit[], path: string, { line }: Update
 }
 
 /** The edits of all chunks in order of the file; fails with a chunk that changes lines which another one changes. */
-function editsOf(chunks: readonly PlacedChunk[], lines: readonly string[]): Result<LineEdit[], PlacedChunk> {
+function editsOf(chunks: readonly PlacedChunk[], lines: TextLines): Result<LineEdit[], PlacedChunk> {
   const style = firstLineEnd(lines);
   const edits = chunks.flatMap((placed) => runsOf(placed, lines, style).map((edit) => ({ ...edit, placed })));
   edits.sort((a, b) => a.start - b.start);
@@ -122,11 +123,7 @@ function editsOf(chunks: readonly PlacedChunk[], lines: readonly string[]): Resu
 }
 
 /** A chunk as edits: its runs of removed and added lines between lines of context. */
-function runsOf(
-  { lines: chunkLines, position }: PlacedChunk,
-  lines: readonly string[],
-  style: string,
-): LineEdit[] {
+function runsOf({ lines: chunkLines, position }: PlacedChunk, lines: TextLines, style: string): LineEdit[] {
   const edits: LineEdit[] = [];
   let line = position;
   let run: ChunkLine[] = [];
@@ -158,34 +155,27 @@ function runsOf(
 }
 
 /** The line end of an added line: of the line that it replaces, or of its neighbours; the file's first otherwise. */
-function lineEndFor(
-  index: number,
-  start: number,
-  removed: number,
-  lines: readonly string[],
-  style: string,
-): string {
+function lineEndFor(index: number, start: number, removed: number, lines: TextLines, style: string): string {
   const neighbours = removed > 0 ? [start + Math.min(index, removed - 1)] : [start - 1, start];
-  const ends = neighbours.map((line) => lineEndOf(lines[line] ?? ''));
+  const ends = neighbours.map((line) => lines.lineEndOf(line));
   return ends.find((end) => end !== '') ?? style;
 }
 
-function firstLineEnd(lines: readonly string[]): string {
-  return lineEndOf(lines[0] ?? '') || '\n';
+function firstLineEnd(lines: TextLines): string {
+  return lines.lineEndOf(0) || '\n';
 }
 
 /** A result that has any line ends in a line end (reference §5): the old last line gets one when it has none. */
-function withFinalLineEnd(edits: LineEdit[], lines: readonly string[], style: string): LineEdit[] {
+function withFinalLineEnd(edits: LineEdit[], lines: TextLines, style: string): LineEdit[] {
   const last = lines.length - 1;
-  const line = lines[last];
-  if (line === undefined || lineEndOf(line) !== '') {
+  if (last < 0 || lines.lineEndOf(last) !== '') {
     return edits;
   }
   const tail = edits.at(-1);
   if (tail !== undefined && tail.start <= last && tail.start + tail.removed > last) {
     return edits;
   }
-  const completed = line + (lineEndOf(lines[last - 1] ?? '') || style);
+  const completed = lines.contentOf(last) + (lines.lineEndOf(last - 1) || style);
   if (tail !== undefined && tail.start + tail.removed === last) {
     edits[edits.length - 1] = {
       start: tail.start,
