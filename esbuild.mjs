@@ -1,4 +1,4 @@
-// Builds what runs: dist/extension.js, dist/cli.js, dist/bin/, dist/grammars/, dist/helper/ and
+// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/bin/, dist/grammars/, dist/helper/ and
 // dist/node_modules/node-pty; with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
 import * as esbuild from 'esbuild';
 import { execFile } from 'node:child_process';
@@ -21,9 +21,13 @@ export async function build({
   const bundles = [
     { ...bundle({ production, outdir, watch }), entryPoints: [join(root, 'src', 'extension.ts')] },
     {
-      ...bundle({ production, outdir, watch, shebang: true }),
+      ...bundle({ production, outdir, watch, shebang: true, plugins: [separateCommands] }),
       entryPoints: [join(root, 'src', 'cli', 'main.ts')],
       entryNames: 'cli',
+    },
+    {
+      ...bundle({ production, outdir: join(outdir, 'cli'), watch }),
+      entryPoints: commands.map((name) => join(root, 'src', 'cli', `${name}.ts`)),
     },
   ];
   if (tests) bundles.push(await testBundle({ outdir, watch }));
@@ -44,7 +48,7 @@ export async function build({
   return () => Promise.all(contexts.map((context) => context.dispose()));
 }
 
-function bundle({ production = false, outdir, watch = false, shebang = false }) {
+function bundle({ production = false, outdir, watch = false, shebang = false, plugins = [] }) {
   return {
     bundle: true,
     format: 'cjs',
@@ -61,9 +65,21 @@ function bundle({ production = false, outdir, watch = false, shebang = false }) 
     banner: {
       js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
     },
-    plugins: watch ? [problemMatcherOutput] : [],
+    plugins: watch ? [...plugins, problemMatcherOutput] : plugins,
   };
 }
+
+/** What dist/cli.js loads when it is called for: half of the time of a small patch would go into reading the rest. */
+const commands = ['applyPatch', 'exec', 'sandbox'];
+const separateCommands = {
+  name: 'separate-commands',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^\\./(${commands.join('|')})\\.ts$`) }, ({ path }) => ({
+      path: `./cli/${path.slice(2, -'.ts'.length)}.js`,
+      external: true,
+    }));
+  },
+};
 
 /** One bundle per suite: test/vscode/index.ts loads those that lie beside it, inside the extension host. */
 async function testBundle({ outdir, watch }) {

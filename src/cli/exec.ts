@@ -5,7 +5,14 @@ import type { ToolRuntime } from '../runtime/toolRuntime.ts';
 import { createToolRuntime } from '../runtime/toolRuntime.ts';
 import { parseToolInput } from '../runtime/tools/parseToolInput.ts';
 import type { ToolResult } from '../runtime/tools/tool.ts';
-import { createCliSandbox, policyFromFlags, policyOptions, rootsOf } from './policyFlags.ts';
+import {
+  cliAccessUnder,
+  cliHelperFolder,
+  createCliSandbox,
+  policyFromFlags,
+  policyOptions,
+  rootsOf,
+} from './policyFlags.ts';
 import { UsageError } from './usageError.ts';
 
 const execOptions = {
@@ -25,6 +32,8 @@ export async function runExec(args: readonly string[]): Promise<number> {
     sandbox: createCliSandbox(policy),
     log: silentLog,
     parentEnv: process.env,
+    accessUnder: cliAccessUnder(),
+    helperFolder: cliHelperFolder(),
   });
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {

@@ -35,9 +35,9 @@ async function loadParser() {
   return parser;
 }
 
-/** The build puts the files beside the bundle; the sources find them there, too. */
+/** The build puts the files beside the bundles; the sources find them there, too. */
 function grammarPath(name: string): string {
-  const places = [`./grammars/${name}`, `../../../dist/grammars/${name}`];
+  const places = [`./grammars/${name}`, `../grammars/${name}`, `../../../dist/grammars/${name}`];
   const paths = places.map((place) => fileURLToPath(new URL(place, import.meta.url)));
   const path = paths.find((candidate) => existsSync(candidate));
   if (path === undefined) {
