@@ -79,7 +79,11 @@ async function runToTheEnd(runtime: ToolRuntime, input: unknown, signal: AbortSi
   let result = await call(runtime, 'exec_command', input, signal);
   process.stdout.write(`${result.text}\n`);
   for (;;) {
-    const session = result.sessionId === undefined ? undefined : runtime.sessions.get(result.sessionId);
+    if (result.sessionId === undefined) {
+      // A patch, or nothing that could be started.
+      return result.isError ? 1 : 0;
+    }
+    const session = runtime.sessions.get(result.sessionId);
     if (session === undefined || signal.aborted) {
       return signal.aborted ? 130 : 1;
     }

@@ -47,6 +47,15 @@ describe('apply_patch', () => {
       assert.equal(readFileSync(path('b/new.txt'), 'utf8'), 'z\n');
     });
 
+    it('sees what sections before have made, below a folder that is still to be made', async () => {
+      const chained = patch('*** Add File: b/x', '+1', '*** Update File: b/x', '@@', '-1', '+2');
+      assert.equal((await apply(chained)).isError, false);
+      assert.equal(readFileSync(path('b/x'), 'utf8'), '2\n');
+      const below = patch('*** Add File: c/x', '+1', '*** Add File: c/x/y', '+2');
+      assert.match((await apply(below)).text, /Failed to write file .*c\/x\/y/);
+      assert.equal(existsSync(path('c')), false);
+    });
+
     it('changes nothing when one section does not fit, and says which lines it looked for', async () => {
       const { text, isError } = await apply(
         patch('*** Add File: new.txt', '+x', '*** Update File: a.txt', '@@', '-three', '+3'),
