@@ -3,17 +3,26 @@ import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import type { Node } from 'web-tree-sitter';
 
-/** Parses a script with the bash grammar and lets `read` look at the tree, which is gone afterwards. */
-export type BashParser = <T>(script: string, read: (program: Node) => T) => Promise<T>;
+/**
+ * Parses a script with the bash grammar and lets `read` look at the tree, which is gone afterwards. Gives up, with
+ * undefined, on a script that takes too long.
+ */
+export type BashParser = <T>(script: string, read: (program: Node) => T) => Promise<T | undefined>;
 
-/** A parser that loads the grammar with the first script: most sessions never need it. */
-export function createBashParser(): BashParser {
+/**
+ * A parser that loads the grammar with the first script: most sessions never need it. Scripts of a few kilobytes can
+ * be written so that the grammar needs minutes, and whoever waits is the whole editor: hence the limit.
+ */
+export function createBashParser(limitMs = 1_000): BashParser {
   let loading: ReturnType<typeof loadParser> | undefined;
   return async (script, read) => {
     const parser = await (loading ??= loadParser());
-    const tree = parser.parse(script);
+    const deadline = performance.now() + limitMs;
+    const tree = parser.parse(script, null, { progressCallback: () => performance.now() > deadline });
     if (tree === null) {
-      throw new Error('tree-sitter gave no tree, although it has a grammar and no time limit');
+      // It would go on with the script that it gave up on.
+      parser.reset();
+      return undefined;
     }
     try {
       return read(tree.rootNode);

@@ -105,6 +105,14 @@ describe('recognizePatchCommand()', () => {
     }
   });
 
+  it('leaves a script to the shell that takes the grammar too long, and reads the next one', async () => {
+    const impatient = createBashParser(0);
+    const endless = `apply_patch << ${'case a in b) '.repeat(5_000)}`;
+    assert.deepEqual(await recognizePatchCommand(['sh', '-c', endless], impatient), { kind: 'none' });
+    const found = await recognizePatchCommand(['sh', '-c', call], impatient);
+    assert.deepEqual(found, { kind: 'patch', text: patch });
+  });
+
   it('takes a bare patch for one only when it parses, whatever it mentions', async () => {
     const mentions = patch.replace('+x', `+apply_patch <<'EOF'`);
     assert.deepEqual(await script(mentions), { kind: 'implicit' });
