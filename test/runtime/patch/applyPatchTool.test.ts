@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { silentLog } from '../../../src/base/log.ts';
+import { ok } from '../../../src/base/result.ts';
 import { createAccessUnder } from '../../../src/patch/accessUnder.ts';
 import { createDiskPatchHost } from '../../../src/patch/diskPatchHost.ts';
 import type { PatchHost, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../../src/patch/reviewMode.ts';
+import { PatchRunner } from '../../../src/runtime/patches/patchRunner.ts';
 import type { PolicyInput } from '../../../src/sandbox/policy/resolve.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
-import { createTestRuntime } from '../../harness/testRuntime.ts';
+import { createTestRuntime, testPolicy } from '../../harness/testRuntime.ts';
 import type { TestRuntime } from '../../harness/testRuntime.ts';
 
 const patch = (...lines: readonly string[]) => ['*** Begin Patch', ...lines, '*** End Patch'].join('\n');
@@ -212,6 +215,29 @@ describe('apply_patch', () => {
         request?.refusals.map(({ path: refused, reason }) => [refused, reason]),
         [[outside, 'outside']],
       );
+    });
+
+    it('asks nobody about an untrusted workspace', async () => {
+      await start('always');
+      const root = { name: 'root', path: runtime.root };
+      const trusted = testPolicy(runtime.root, { mode: 'read-only' });
+      const policy = { ...trusted, sources: { ...trusted.sources, mode: 'untrusted' } } as const;
+      const runner = new PatchRunner({
+        host: { ...createDiskPatchHost(createAccessUnder()), review: () => assert.fail('asked') },
+        roots: {
+          list: () => [root],
+          active: () => root,
+          policyFor: () => ok(policy),
+          reviewModeFor: () => 'always',
+        },
+        log: silentLog,
+        accessUnder: createAccessUnder(),
+      });
+      const place = { cwd: runtime.root, root, policy };
+      const { signal } = new AbortController();
+      const { text } = await runner.run({ text: addition('n'), place, signal });
+      assert.match(text, /^patch rejected: writing is blocked.*\n.*not trusted.*\nThe person has to trust/);
+      assert.equal(existsSync(path('n')), false);
     });
 
     it('refuses instead of asking where nobody can review', async () => {
