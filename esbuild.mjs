@@ -1,9 +1,9 @@
-// Builds what runs: dist/extension.js, dist/cli.js, dist/helper/ and dist/node_modules/node-pty;
-// with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
+// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/bin/, dist/grammars/, dist/helper/ and
+// dist/node_modules/node-pty; with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
 import * as esbuild from 'esbuild';
 import { execFile } from 'node:child_process';
-import { chmod, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
-import { dirname, join, relative, sep } from 'node:path';
+import { chmod, copyFile, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -21,13 +21,22 @@ export async function build({
   const bundles = [
     { ...bundle({ production, outdir, watch }), entryPoints: [join(root, 'src', 'extension.ts')] },
     {
-      ...bundle({ production, outdir, watch, shebang: true }),
+      ...bundle({ production, outdir, watch, shebang: true, plugins: [separateCommands] }),
       entryPoints: [join(root, 'src', 'cli', 'main.ts')],
       entryNames: 'cli',
     },
+    {
+      ...bundle({ production, outdir: join(outdir, 'cli'), watch }),
+      entryPoints: commands.map((name) => join(root, 'src', 'cli', `${name}.ts`)),
+    },
   ];
   if (tests) bundles.push(await testBundle({ outdir, watch }));
-  await Promise.all([copyNodePty(outdir), compileHelper(outdir)]);
+  await Promise.all([
+    copyNodePty(outdir),
+    copyGrammars(outdir),
+    copyPatchProgram(outdir),
+    compileHelper(outdir),
+  ]);
   const contexts = [];
   for (const options of bundles) {
     const context = await esbuild.context(options);
@@ -39,7 +48,7 @@ export async function build({
   return () => Promise.all(contexts.map((context) => context.dispose()));
 }
 
-function bundle({ production = false, outdir, watch = false, shebang = false }) {
+function bundle({ production = false, outdir, watch = false, shebang = false, plugins = [] }) {
   return {
     bundle: true,
     format: 'cjs',
@@ -56,9 +65,21 @@ function bundle({ production = false, outdir, watch = false, shebang = false }) 
     banner: {
       js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
     },
-    plugins: watch ? [problemMatcherOutput] : [],
+    plugins: watch ? [...plugins, problemMatcherOutput] : plugins,
   };
 }
+
+/** What dist/cli.js loads when it is called for: half of the time of a small patch would go into reading the rest. */
+const commands = ['applyPatch', 'exec', 'sandbox'];
+const separateCommands = {
+  name: 'separate-commands',
+  setup(build) {
+    build.onResolve({ filter: new RegExp(`^\\./(${commands.join('|')})\\.ts$`) }, ({ path }) => ({
+      path: `./cli/${path.slice(2, -'.ts'.length)}.js`,
+      external: true,
+    }));
+  },
+};
 
 /** One bundle per suite: test/vscode/index.ts loads those that lie beside it, inside the extension host. */
 async function testBundle({ outdir, watch }) {
@@ -92,6 +113,31 @@ async function copyNodePty(outdir) {
     ((path === prebuild || path.startsWith(prebuild + sep)) && !path.endsWith('.pdb'));
   await rm(target, { recursive: true, force: true });
   await cp(source, target, { recursive: true, filter: (path) => isNeeded(relative(source, path)) });
+}
+
+/** WebAssembly cannot be bundled: the parser's own and the grammar that it reads scripts with. */
+async function copyGrammars(outdir) {
+  const modules = join(root, 'node_modules');
+  const target = join(outdir, 'grammars');
+  await mkdir(target, { recursive: true });
+  for (const path of [
+    'web-tree-sitter/web-tree-sitter.wasm',
+    '@vscode/tree-sitter-wasm/wasm/tree-sitter-bash.wasm',
+  ])
+    await copyWithMode(join(modules, path), join(target, basename(path)), 0o644);
+}
+
+/** The program that stands in front of every session's search path, under both names that models know. */
+async function copyPatchProgram(outdir) {
+  const target = join(outdir, 'bin');
+  await mkdir(target, { recursive: true });
+  for (const name of ['apply_patch', 'applypatch'])
+    await copyWithMode(join(root, 'src', 'cli', 'apply_patch.sh'), join(target, name), 0o755);
+}
+
+async function copyWithMode(source, target, mode) {
+  await copyFile(source, target);
+  await chmod(target, mode);
 }
 
 /** The Linux launcher's last step is a few kilobytes of C without a library, so that it starts in no time. */

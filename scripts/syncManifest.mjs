@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import * as z from 'zod';
+import { applyPatchSchema } from '../src/runtime/tools/applyPatch.ts';
 import { execCommandSchema } from '../src/runtime/tools/execCommand.ts';
 import { killSessionSchema } from '../src/runtime/tools/killSession.ts';
 import { listSessionsSchema } from '../src/runtime/tools/listSessions.ts';
@@ -16,6 +17,7 @@ const schemas = {
   cordon_write_stdin: writeStdinSchema,
   cordon_list_sessions: listSessionsSchema,
   cordon_kill_session: killSessionSchema,
+  cordon_apply_patch: applyPatchSchema,
   cordon_sleep: sleepSchema,
 };
 

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
+import { createAccessUnder } from './patch/accessUnder.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
 import { registerChangeSandbox } from './ui/commands/changeSandbox.ts';
@@ -32,7 +33,14 @@ export function activate(context: vscode.ExtensionContext): void {
     trustedPaths: [context.extensionPath],
     log,
   });
-  const runtime = createToolRuntime({ roots: policies, sandbox, log, parentEnv: process.env });
+  const runtime = createToolRuntime({
+    roots: policies,
+    sandbox,
+    log,
+    parentEnv: process.env,
+    accessUnder: createAccessUnder([context.extensionPath]),
+    helperFolder: context.asAbsolutePath('dist/bin'),
+  });
   // First, because a tool that is declared but not registered fails when it is called.
   store.add(registerTools(runtime.tools));
 

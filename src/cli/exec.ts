@@ -5,7 +5,14 @@ import type { ToolRuntime } from '../runtime/toolRuntime.ts';
 import { createToolRuntime } from '../runtime/toolRuntime.ts';
 import { parseToolInput } from '../runtime/tools/parseToolInput.ts';
 import type { ToolResult } from '../runtime/tools/tool.ts';
-import { createCliSandbox, policyFromFlags, policyOptions, rootsOf } from './policyFlags.ts';
+import {
+  cliAccessUnder,
+  cliHelperFolder,
+  createCliSandbox,
+  policyFromFlags,
+  policyOptions,
+  rootsOf,
+} from './policyFlags.ts';
 import { UsageError } from './usageError.ts';
 
 const execOptions = {
@@ -25,6 +32,8 @@ export async function runExec(args: readonly string[]): Promise<number> {
     sandbox: createCliSandbox(policy),
     log: silentLog,
     parentEnv: process.env,
+    accessUnder: cliAccessUnder(),
+    helperFolder: cliHelperFolder(),
   });
   const interrupt = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
@@ -70,7 +79,11 @@ async function runToTheEnd(runtime: ToolRuntime, input: unknown, signal: AbortSi
   let result = await call(runtime, 'exec_command', input, signal);
   process.stdout.write(`${result.text}\n`);
   for (;;) {
-    const session = result.sessionId === undefined ? undefined : runtime.sessions.get(result.sessionId);
+    if (result.sessionId === undefined) {
+      // A patch, or nothing that could be started.
+      return result.isError ? 1 : 0;
+    }
+    const session = runtime.sessions.get(result.sessionId);
     if (session === undefined || signal.aborted) {
       return signal.aborted ? 130 : 1;
     }

@@ -1,11 +1,12 @@
-import { runExec } from './exec.ts';
-import { runSandbox } from './sandbox.ts';
 import { usage } from './usage.ts';
-import { UsageError } from './usageError.ts';
 
-const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
-  sandbox: runSandbox,
-  exec: runExec,
+type Command = (args: readonly string[]) => Promise<number>;
+
+/** Each is loaded when it is called: a patch in a shell script must not wait for terminals and schemas. */
+const commands: Readonly<Record<string, () => Promise<Command>>> = {
+  sandbox: async () => (await import('./sandbox.ts')).runSandbox,
+  exec: async () => (await import('./exec.ts')).runExec,
+  'apply-patch': async () => (await import('./applyPatch.ts')).runApplyPatch,
 };
 
 async function main([name, ...args]: readonly string[]): Promise<number> {
@@ -24,7 +25,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     process.stdout.write(usage);
     return 0;
   }
-  return command(args);
+  return (await command())(args);
 }
 
 main(process.argv.slice(2)).then(
@@ -32,9 +33,9 @@ main(process.argv.slice(2)).then(
     process.exitCode = exitCode;
   },
   (error: unknown) => {
-    const text =
-      error instanceof UsageError ? error.message : error instanceof Error ? error.stack : String(error);
+    const isUsageError = error instanceof Error && error.name === 'UsageError';
+    const text = !(error instanceof Error) ? String(error) : isUsageError ? error.message : error.stack;
     process.stderr.write(`cordon: ${text}\n`);
-    process.exitCode = error instanceof UsageError ? 2 : 70;
+    process.exitCode = isUsageError ? 2 : 70;
   },
 );

@@ -2,6 +2,8 @@ import { existsSync, realpathSync, statSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { silentLog } from '../base/log.ts';
+import type { AccessUnder } from '../patch/accessUnder.ts';
+import { createAccessUnder } from '../patch/accessUnder.ts';
 import type { Root, Roots } from '../runtime/roots.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
@@ -59,15 +61,36 @@ export function policyFromFlags(flags: PolicyFlags): { root: Root; policy: Sandb
 }
 
 export function rootsOf(root: Root, policy: SandboxPolicy): Roots {
-  return { list: () => [root], active: () => root, policyFor: () => ({ ok: true, value: policy }) };
+  return {
+    list: () => [root],
+    active: () => root,
+    policyFor: () => ({ ok: true, value: policy }),
+    // Who types the command line sees the patch before it runs.
+    reviewModeFor: () => 'never',
+  };
 }
 
-/** The sandbox of this machine; the helper program lies beside the command. */
+/** Where the command and what belongs to it lie. */
+function ownFolder(): string {
+  return dirname(realpathSync(process.argv[1] as string));
+}
+
+/** The programs that every command finds first. */
+export function cliHelperFolder(): string {
+  return join(ownFolder(), 'bin');
+}
+
+/** What patches may write: never the command's own files. */
+export function cliAccessUnder(): AccessUnder {
+  return createAccessUnder([ownFolder()]);
+}
+
+/** The sandbox of this machine; the helper program lies beside the command, whose files stay as they are. */
 export function createCliSandbox(policy: SandboxPolicy): SandboxManager {
-  const here = dirname(realpathSync(process.argv[1] as string));
   return createSandboxManager({
     platform: process.platform,
-    helperPath: join(here, 'helper', `launch-linux-${process.arch}`),
+    helperPath: join(ownFolder(), 'helper', `launch-linux-${process.arch}`),
+    trustedPaths: [ownFolder()],
     searchPath: process.env['PATH'] ?? '',
     log: silentLog,
     untrustedFolders: () => [policy.root],

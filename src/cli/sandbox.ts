@@ -9,7 +9,7 @@ import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import { signalGroup, signalSandboxedGroup } from '../terminal/processGroup.ts';
-import { createCliSandbox, policyFromFlags, policyOptions } from './policyFlags.ts';
+import { cliHelperFolder, createCliSandbox, policyFromFlags, policyOptions } from './policyFlags.ts';
 import { UsageError } from './usageError.ts';
 
 const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
@@ -44,7 +44,7 @@ async function runOnInheritedStdio(
   policy: SandboxPolicy,
   argv: readonly string[],
 ): Promise<number> {
-  const env = environmentUnder(policy, process.env, false);
+  const env = environmentUnder(policy, process.env, false, cliHelperFolder());
   const launch = await sandbox.transform(policy, { argv, cwd: process.cwd(), env, tty: false });
   if (!launch.ok) {
     return refuse(launch.error);
@@ -88,7 +88,7 @@ async function runOnTerminal(
   const started = await createLocalBackend(sandbox).start({
     argv,
     cwd: process.cwd(),
-    env: environmentUnder(policy, process.env, true),
+    env: environmentUnder(policy, process.env, true, cliHelperFolder()),
     policy,
     tty: terminalSize(),
   });

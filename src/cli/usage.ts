@@ -1,10 +1,12 @@
-export const usage = `cordon: run commands under Cordon's sandbox, outside the editor
+export const usage = `cordon: run commands under Cordon's sandbox and apply patches, outside the editor
 
 Usage:
   cordon sandbox [POLICY] -- ARGV…       run ARGV with stdio, signals and exit code passed through
   cordon exec [POLICY] [EXEC] COMMAND    run a shell command as the exec tools do, and print their answers
   cordon exec [POLICY] --tools           read tool calls from stdin, one JSON object a line:
                                          {"tool":"exec_command","input":{"cmd":"ls"}}; print an answer a line
+  cordon apply-patch [PATCH]             apply a patch, from the argument or stdin, in the current folder:
+                                         all of it or nothing, without a sandbox of its own
 
 Policy:
   --root DIR         the folder that the policy is for (default: the current folder)
@@ -18,6 +20,7 @@ Exec:
   --output FORM      screen or stream
   --max-output-tokens N
 
-Exit codes: those of the command (128 + n when it died of signal n); 2 for a wrong command line;
+Exit codes of apply-patch: 0 applied; 1 refused or failed, and nothing was changed; 2 called wrongly.
+Exit codes of the others: those of the command (128 + n when it died of signal n); 2 for a wrong command line;
 125 when the sandbox cannot be set up (nothing was run then); 126 not executable; 127 not found.
 `;

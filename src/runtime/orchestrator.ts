@@ -7,6 +7,7 @@ import { childEnvironment } from '../sandbox/environment.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Root, Roots } from './roots.ts';
+import { searchPathVariables, withSearchPath } from './searchPath.ts';
 import type { Confirmation } from './tools/tool.ts';
 
 export interface CommandRequest {
@@ -19,13 +20,18 @@ export interface CommandRequest {
   readonly isTty: boolean;
 }
 
-/** A command with everything decided: where, under which policy, with which environment. */
-export interface PreparedCommand {
-  readonly argv: readonly string[];
+/** Where something takes place, and under which policy. */
+export interface Place {
+  /** Canonical path of an existing folder. */
   readonly cwd: string;
-  readonly env: Readonly<Record<string, string>>;
   readonly root: Root;
   readonly policy: SandboxPolicy;
+}
+
+/** A command with everything decided: where, under which policy, with which environment. */
+export interface PreparedCommand extends Place {
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
 }
 
 export interface RefusedCommand {
@@ -37,14 +43,38 @@ export interface RefusedCommand {
 export class Orchestrator {
   readonly #roots: Roots;
   readonly #parentEnv: NodeJS.ProcessEnv;
+  readonly #helperFolder: string | undefined;
 
-  constructor(roots: Roots, parentEnv: NodeJS.ProcessEnv) {
+  /** `helperFolder` holds the programs that Cordon puts in front of every command's search path. */
+  constructor(roots: Roots, parentEnv: NodeJS.ProcessEnv, helperFolder?: string) {
     this.#roots = roots;
     this.#parentEnv = parentEnv;
+    this.#helperFolder = helperFolder;
   }
 
   async prepare(request: CommandRequest): Promise<Result<PreparedCommand, RefusedCommand>> {
-    const place = this.#place(request.workdir);
+    const place = await this.locate(request.workdir);
+    if (!place.ok) {
+      return place;
+    }
+    const shell = await this.#shell(request.shell);
+    if (!shell.ok) {
+      return shell;
+    }
+    const script =
+      request.login && this.#helperFolder !== undefined
+        ? withSearchPath(shell.value, this.#helperFolder, request.cmd)
+        : request.cmd;
+    return ok({
+      ...place.value,
+      argv: [shell.value, request.login ? '-lc' : '-c', script],
+      env: environmentUnder(place.value.policy, this.#parentEnv, request.isTty, this.#helperFolder),
+    });
+  }
+
+  /** The folder, root and policy that a workdir stands for. */
+  async locate(workdir: string | undefined): Promise<Result<Place, RefusedCommand>> {
+    const place = this.#place(workdir);
     if (!place.ok) {
       return place;
     }
@@ -61,17 +91,7 @@ export class Orchestrator {
     if (!policy.ok) {
       return fail(policy.error);
     }
-    const shell = await this.#shell(request.shell);
-    if (!shell.ok) {
-      return shell;
-    }
-    return ok({
-      argv: [shell.value, request.login ? '-lc' : '-c', request.cmd],
-      cwd,
-      env: environmentUnder(policy.value, this.#parentEnv, request.isTty),
-      root,
-      policy: policy.value,
-    });
+    return ok({ cwd, root, policy: policy.value });
   }
 
   /** The question to ask before a command runs without a sandbox; undefined when it is confined. */
@@ -152,14 +172,15 @@ export function unsandboxedConfirmation(
   };
 }
 
-/** The environment of a command under a policy. */
+/** The environment of a command under a policy; the programs of `helperFolder` come first on its search path. */
 export function environmentUnder(
   policy: SandboxPolicy,
   parent: NodeJS.ProcessEnv,
   isTty: boolean,
+  helperFolder?: string,
 ): Record<string, string> {
   const isConfined = !isUnsandboxed(policy);
-  return childEnvironment({
+  const environment = childEnvironment({
     policy: policy.environment,
     parent,
     isTty,
@@ -167,6 +188,9 @@ export function environmentUnder(
     isTmpPrivate: isConfined && policy.tmp === 'private',
     ...(isConfined && { marker: policy.mode }),
   });
+  return helperFolder === undefined
+    ? environment
+    : { ...environment, ...searchPathVariables(environment['PATH'], helperFolder) };
 }
 
 async function isExecutable(path: string): Promise<boolean> {

@@ -1,4 +1,5 @@
 import type { Result } from '../base/result.ts';
+import type { ReviewMode } from '../patch/reviewMode.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 
 /** A workspace folder: the unit of policy. */
@@ -15,6 +16,8 @@ export interface Roots {
   active(): Root | undefined;
   /** The root's policy, resolved now; an invalid setting is an error, never a default. */
   policyFor(root: Root): Result<SandboxPolicy, PolicyError>;
+  /** Which patches of the root wait for a person. */
+  reviewModeFor(root: Root): ReviewMode;
 }
 
 export interface PolicyError {

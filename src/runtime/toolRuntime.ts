@@ -1,14 +1,21 @@
 import type { Result } from '../base/result.ts';
 import { fail } from '../base/result.ts';
 import type { Log } from '../base/log.ts';
+import type { AccessUnder } from '../patch/accessUnder.ts';
+import { createAccessUnder } from '../patch/accessUnder.ts';
+import { createDiskPatchHost } from '../patch/diskPatchHost.ts';
+import { createBashParser } from '../patch/invocation/bashParser.ts';
+import type { PatchHost } from '../patch/patchHost.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
 import { createLocalBackend } from './exec/localBackend.ts';
 import type { RefusedCommand } from './orchestrator.ts';
 import { Orchestrator } from './orchestrator.ts';
+import { PatchRunner } from './patches/patchRunner.ts';
 import type { Root, Roots } from './roots.ts';
 import type { Session } from './sessions/session.ts';
 import { SessionManager } from './sessions/sessionManager.ts';
+import { createApplyPatchTool } from './tools/applyPatch.ts';
 import { createExecCommandTool } from './tools/execCommand.ts';
 import { createKillSessionTool } from './tools/killSession.ts';
 import { agentTerminalSize } from './tools/limits.ts';
@@ -23,6 +30,12 @@ export interface ToolRuntimeOptions {
   readonly log: Log;
   /** The environment that children inherit from, before the policy's rules. */
   readonly parentEnv: NodeJS.ProcessEnv;
+  /** What patches may write under a policy; everything that commands may, by default. */
+  readonly accessUnder?: AccessUnder;
+  /** Applies patches, and lets a person review them; on the disk and without reviews by default. */
+  readonly patchHost?: PatchHost;
+  /** Programs that every command finds first: `dist/bin`. */
+  readonly helperFolder?: string;
 }
 
 export interface PersonRequest {
@@ -43,15 +56,25 @@ export interface ToolRuntime {
   dispose(): Promise<void>;
 }
 
-export function createToolRuntime({ roots, sandbox, log, parentEnv }: ToolRuntimeOptions): ToolRuntime {
-  const orchestrator = new Orchestrator(roots, parentEnv);
+export function createToolRuntime({
+  roots,
+  sandbox,
+  log,
+  parentEnv,
+  accessUnder = createAccessUnder(),
+  patchHost = createDiskPatchHost(accessUnder),
+  helperFolder,
+}: ToolRuntimeOptions): ToolRuntime {
+  const orchestrator = new Orchestrator(roots, parentEnv, helperFolder);
   const sessions = new SessionManager(createLocalBackend(sandbox));
   const sleeps = new Sleeps();
+  const patches = new PatchRunner({ host: patchHost, roots, log, accessUnder });
   const tools = [
-    createExecCommandTool(orchestrator, sessions),
+    createExecCommandTool({ orchestrator, sessions, patches, parseScript: createBashParser() }),
     createWriteStdinTool(sessions),
     createListSessionsTool(sessions),
     createKillSessionTool(sessions),
+    createApplyPatchTool(orchestrator, patches),
     createSleepTool(sleeps),
   ] as readonly Tool[];
 

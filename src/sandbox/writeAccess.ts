@@ -21,9 +21,14 @@ export type WriteAccess = (path: string) => WriteRefusal | undefined;
 
 /**
  * The policy's answer for single writes: the writable roots, without the metadata at their top, whether it exists or
- * not (reference: apply-patch §10). Paths must be canonical: links resolved, except for one that is itself replaced.
+ * not (reference: apply-patch §10), and without what later runs trust, such as the extension's folder. Paths must be
+ * canonical: links resolved, except for one that is itself replaced.
  */
-export function writeAccess(policy: SandboxPolicy, temporaryFolders: readonly string[] = []): WriteAccess {
+export function writeAccess(
+  policy: SandboxPolicy,
+  temporaryFolders: readonly string[] = [],
+  trustedPaths: readonly string[] = [],
+): WriteAccess {
   if (isUnsandboxed(policy)) {
     return () => undefined;
   }
@@ -40,7 +45,7 @@ export function writeAccess(policy: SandboxPolicy, temporaryFolders: readonly st
     });
   }
   const roots = [...policy.writableRoots, ...(policy.tmp === 'shared' ? temporaryFolders : [])];
-  const protectedPaths = policy.writableRoots.flatMap(protectedIn);
+  const protectedPaths = [...policy.writableRoots.flatMap(protectedIn), ...trustedPaths];
   return (path) => {
     // The innermost of both decides: a person may have opened a protected folder by adding it as a root.
     const root = deepest(roots.filter((folder) => isInside(path, folder)));

@@ -11,12 +11,7 @@ export const sandboxSection = 'cordon.sandbox';
  * the others are machine settings, which the editor does not take from a workspace either.
  */
 export function readPolicySettings(folder: vscode.Uri): PolicySettings {
-  const configuration = vscode.workspace.getConfiguration(sandboxSection, folder);
-  const user = (name: string): unknown => configuration.inspect(name)?.globalValue;
-  const workspace = (name: string): unknown => {
-    const found = configuration.inspect(name);
-    return found?.workspaceFolderValue ?? found?.workspaceValue;
-  };
+  const { user, workspace } = readerOf(sandboxSection, folder);
   const environment = definedOnly({
     inherit: user('environment.inherit'),
     set: user('environment.set'),
@@ -30,6 +25,27 @@ export function readPolicySettings(folder: vscode.Uri): PolicySettings {
       environment: Object.keys(environment).length > 0 ? environment : undefined,
     },
     workspace: { mode: workspace('mode'), network: workspace('network'), tmp: workspace('tmp') },
+  };
+}
+
+/** Which patches of one folder wait for a person, as the user and the workspace want it; nothing is checked yet. */
+export function readReviewSetting(folder: vscode.Uri): {
+  readonly user: unknown;
+  readonly workspace: unknown;
+} {
+  const { user, workspace } = readerOf('cordon.patch', folder);
+  return { user: user('review'), workspace: workspace('review') };
+}
+
+/** Values of one section for one folder, told apart by who wrote them. */
+function readerOf(section: string, folder: vscode.Uri) {
+  const configuration = vscode.workspace.getConfiguration(section, folder);
+  return {
+    user: (name: string): unknown => configuration.inspect(name)?.globalValue,
+    workspace: (name: string): unknown => {
+      const found = configuration.inspect(name);
+      return found?.workspaceFolderValue ?? found?.workspaceValue;
+    },
   };
 }
 

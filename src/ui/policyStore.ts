@@ -7,11 +7,13 @@ import { Emitter } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import type { Result } from '../base/result.ts';
 import { fail } from '../base/result.ts';
+import type { ReviewMode } from '../patch/reviewMode.ts';
+import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { Grants } from './grants.ts';
-import { readPolicySettings, sandboxSection } from './policySettings.ts';
+import { readPolicySettings, readReviewSetting, sandboxSection } from './policySettings.ts';
 
 /** The workspace folders on this machine's disk as roots, and their policies from settings, grants and trust. */
 export class PolicyStore implements Roots, Disposable {
@@ -92,6 +94,12 @@ export class PolicyStore implements Roots, Disposable {
         : `policy of ${root.path}: ${resolved.error.message}`,
     );
     return resolved;
+  }
+
+  /** Of a folder that was closed meanwhile, every patch waits. */
+  reviewModeFor(root: Root): ReviewMode {
+    const entry = this.#entries.find((candidate) => candidate.root.path === root.path);
+    return entry === undefined ? 'always' : resolveReviewMode(readReviewSetting(entry.uri));
   }
 
   dispose(): void {

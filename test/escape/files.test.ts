@@ -261,6 +261,32 @@ describe('A command cannot change what later runs trust', function () {
     }
   });
 
+  it('the patch program that every session finds first, nor the folder that it runs from', async () => {
+    const source = new Arena();
+    const folder = join(source.root, 'extension');
+    const program = join(folder, 'dist/bin/apply_patch');
+    cpSync(join(import.meta.dirname, '../../dist/bin'), join(folder, 'dist/bin'), { recursive: true });
+    const original = readFileSync(program, 'utf8');
+    const arena = new Arena({ writableRoots: [source.root] }, { trustedPaths: [folder] });
+    try {
+      const script = [
+        `echo evil > ${program}`,
+        `mv ${program} ${program}-old`,
+        `ln -sf /bin/true ${program}`,
+        `echo evil > ${folder}/dist/cli.js`,
+        `mv ${folder} ${folder}-old`,
+      ].join('; ');
+      await arena.shell(script);
+      assert.equal(readFileSync(program, 'utf8'), original);
+      assert.deepEqual(readdirSync(join(folder, 'dist')), ['bin']);
+      await arena.shell(script, { without: removing('--ro-bind', folder, folder) });
+      assert.equal(existsSync(folder), false);
+    } finally {
+      arena.dispose();
+      source.dispose();
+    }
+  });
+
   it('Cordon’s notes about mount points, when /tmp is shared', async () => {
     const runtime = new Arena();
     const arena = new Arena(

@@ -2,6 +2,8 @@ import { existsSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
+import type { PatchHost } from '../../src/patch/patchHost.ts';
+import type { ReviewMode } from '../../src/patch/reviewMode.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
 import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
 import type { ToolRuntime } from '../../src/runtime/toolRuntime.ts';
@@ -16,6 +18,9 @@ import { createTemporaryFolder } from './temporaryFolder.ts';
 
 /** The real helper program, as `npm run build` leaves it. */
 export const helperPath = join(import.meta.dirname, '../../dist/helper', `launch-linux-${process.arch}`);
+
+/** The programs that every command finds first, as `npm run build` leaves them. */
+export const helperFolder = join(import.meta.dirname, '../../dist/bin');
 
 /** The real sandbox of this machine. */
 export function createTestSandbox(searchPath: string = process.env['PATH'] ?? ''): SandboxManager {
@@ -63,6 +68,7 @@ export interface TestRuntime {
 export async function createTestRuntime(
   user: PolicyInput['user'] | ((root: string) => PolicyInput['user']) = {},
   parentEnv: NodeJS.ProcessEnv = process.env,
+  { reviewMode = 'never', patchHost }: { reviewMode?: ReviewMode; patchHost?: PatchHost } = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
   const root = { name: basename(folder.path), path: folder.path };
@@ -72,9 +78,11 @@ export async function createTestRuntime(
       value: testPolicy(folder.path, typeof user === 'function' ? user(folder.path) : user),
     }) as const;
   const runtime = createToolRuntime({
-    roots: { list: () => [root], active: () => root, policyFor },
+    roots: { list: () => [root], active: () => root, policyFor, reviewModeFor: () => reviewMode },
     sandbox: createTestSandbox(),
     log: silentLog,
+    helperFolder,
+    ...(patchHost !== undefined && { patchHost }),
     // A home without start-up files: what a person's own print would be in every answer.
     parentEnv: { ...parentEnv, SHELL: '/bin/bash', HOME: '/usr/share' },
   });

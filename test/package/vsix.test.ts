@@ -20,6 +20,10 @@ const expected: readonly RegExp[] = [
   /^extension\/media\/[\w-]+(\/[\w-]+)*\.(png|svg|md)$/,
   /^extension\/dist\/extension\.js$/,
   /^extension\/dist\/cli\.js$/,
+  /^extension\/dist\/cli\/(applyPatch|exec|sandbox)\.js$/,
+  /^extension\/dist\/bin\/(apply_patch|applypatch)$/,
+  /^extension\/dist\/grammars\/web-tree-sitter\.wasm$/,
+  /^extension\/dist\/grammars\/tree-sitter-bash\.wasm$/,
   new RegExp(`^extension/dist/helper/launch-${target}$`),
   /^extension\/dist\/node_modules\/node-pty\/(package\.json|LICENSE)$/,
   /^extension\/dist\/node_modules\/node-pty\/lib\/(eventEmitter2|index|interfaces|terminal|types|unixTerminal|utils)\.js$/,
@@ -52,12 +56,14 @@ describe('the packaged extension', () => {
     );
   });
 
-  it('keeps the executable bits of the command and the sandbox helper', async () => {
+  it('keeps the executable bits of the command, the patch program and the sandbox helper', async () => {
     const entries = await readArchive(vsix);
     const modes = entries
-      .filter(({ name }) => name.endsWith('/cli.js') || name.includes('/helper/'))
+      .filter(({ name }) => /\/(cli\.js|bin\/.*|helper\/.*)$/.test(name))
       .map(({ name, mode }) => [name, mode & 0o111]);
     assert.deepEqual(modes, [
+      ['extension/dist/bin/apply_patch', 0o111],
+      ['extension/dist/bin/applypatch', 0o111],
       ['extension/dist/cli.js', 0o111],
       [`extension/dist/helper/launch-${target}`, 0o111],
     ]);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startPtyChild } from '../../src/terminal/ptyChild.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
@@ -16,7 +16,7 @@ describe('cordon', () => {
   });
   afterEach(() => folder.dispose());
 
-  function cordon(args: readonly string[], input = '', cwd = folder.path) {
+  function cordon(args: readonly string[], input: string | Buffer = '', cwd = folder.path) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
       cwd,
       input,
@@ -132,6 +132,61 @@ describe('cordon', () => {
     });
   });
 
+  describe('apply-patch', () => {
+    const patch = '*** Begin Patch\n*** Add File: made.txt\n+x\n*** End Patch\n';
+    const made = () => existsSync(join(folder.path, 'made.txt'));
+
+    it('takes the patch from stdin or from the argument, names relative to the current folder', () => {
+      const applied = {
+        status: 0,
+        stdout: 'Success. Updated the following files:\nA made.txt\n',
+        stderr: '',
+      };
+      assert.deepEqual(cordon(['apply-patch'], patch), applied);
+      assert.ok(made());
+      rmSync(join(folder.path, 'made.txt'));
+      assert.deepEqual(cordon(['apply-patch', patch], 'ignored'), applied);
+      assert.ok(made());
+    });
+
+    it('puts notes and hints on stderr, below the text of the reference', () => {
+      writeFileSync(join(folder.path, 'made.txt'), 'old\n');
+      const { stdout, stderr } = cordon(['apply-patch'], patch);
+      assert.equal(stdout, 'Success. Updated the following files:\nA made.txt\n');
+      assert.match(stderr, /^Note: made\.txt existed and was overwritten/);
+      const missing = cordon(['apply-patch'], patch.replace('Add', 'Update').replace('+x', '-y'));
+      assert.equal(missing.status, 1);
+      assert.equal(missing.stdout, '');
+      assert.match(missing.stderr, /^Failed to find expected lines in .*made\.txt:\ny\n./);
+    });
+
+    it('tells a wrong call, an empty input and one that is not UTF-8 as the reference does', () => {
+      const usage = "Usage: apply_patch 'PATCH'\n       echo 'PATCH' | apply_patch\n";
+      assert.deepEqual(cordon(['apply-patch']), { status: 2, stdout: '', stderr: usage });
+      assert.deepEqual(cordon(['apply-patch', patch, 'more']), {
+        status: 2,
+        stdout: '',
+        stderr: 'Error: apply_patch accepts exactly one argument.\n',
+      });
+      const notUtf8 = Buffer.concat([Buffer.from(patch), Buffer.from([0xff])]);
+      assert.deepEqual(cordon(['apply-patch'], notUtf8), {
+        status: 1,
+        stdout: '',
+        stderr: 'Error: Failed to read PATCH from stdin.\nstream did not contain valid UTF-8\n',
+      });
+      assert.equal(made(), false);
+    });
+
+    it('loads neither schemas nor terminals nor grammars', () => {
+      const program = readFileSync(join(cli, '../cli/applyPatch.js'), 'utf8');
+      const dispatcher = readFileSync(cli, 'utf8');
+      for (const word of ['node-pty', 'zod', 'tree-sitter', 'xterm']) {
+        assert.ok(!program.includes(`${word}/`) && !dispatcher.includes(`${word}/`), word);
+      }
+      assert.ok(dispatcher.length < 50_000 && program.length < 300_000, 'it starts as fast as it is small');
+    });
+  });
+
   describe('exec', () => {
     it('prints the answer of the tool and exits as the command did', () => {
       const { status, stdout } = cordon(['exec', 'echo hi; exit 6']);
@@ -139,10 +194,30 @@ describe('cordon', () => {
       assert.match(stdout, /^Chunk ID: [^]*Process exited with code 6\n[^]*hi\n/);
     });
 
+    it('takes a patch call for one, and lets commands find the program', () => {
+      const patch = '*** Begin Patch\n*** Add File: n\n+x\n*** End Patch';
+      const intercepted = cordon(['exec', `apply_patch <<'EOF'\n${patch}\nEOF`]);
+      assert.match(intercepted.stdout, /^Wall time: 0\.0000 seconds\nOutput:\nExit code: 0\n[^]*A n\n/);
+      assert.equal(intercepted.status, 0);
+      const run = cordon(['exec', `command -v apply_patch; apply_patch '${patch}'`]);
+      assert.match(run.stdout, /dist\/bin\/apply_patch\nSuccess\./);
+      const refused = cordon([
+        'exec',
+        '--mode',
+        'read-only',
+        `apply_patch <<'EOF'\n${patch.replace('+x', '+y')}\nEOF`,
+      ]);
+      assert.match(refused.stdout, /^patch rejected/);
+      assert.equal(refused.status, 1);
+      const confined = cordon(['sandbox', '--', 'apply_patch', patch.replace(': n', ': m')]);
+      assert.deepEqual([confined.status, existsSync(join(folder.path, 'm'))], [0, true]);
+    });
+
     it('serves tool calls line by line', () => {
       const lines = [
         { tool: 'exec_command', input: { cmd: 'cat', tty: true, yield_time_ms: 250 } },
         { tool: 'list_sessions' },
+        { tool: 'apply_patch', input: { input: '*** Begin Patch\n*** Add File: n\n+x\n*** End Patch' } },
         { tool: 'nothing' },
         { tool: 'sleep', input: { duration_ms: 0 } },
       ].map((line) => JSON.stringify(line));
@@ -154,9 +229,11 @@ describe('cordon', () => {
       assert.equal(status, 0);
       assert.match(answers[0]?.text ?? '', /running with session ID/);
       assert.match(answers[1]?.text ?? '', /running for \d+ s, terminal/);
-      assert.match(answers[2]?.text ?? '', /tool "nothing" does not exist/);
-      assert.match(answers[3]?.text ?? '', /duration_ms \(0\)/);
-      assert.match(answers[4]?.text ?? '', /not a tool call/);
+      assert.match(answers[2]?.text ?? '', /^Exit code: 0\n[^]*A n\n$/);
+      assert.ok(existsSync(join(folder.path, 'n')));
+      assert.match(answers[3]?.text ?? '', /tool "nothing" does not exist/);
+      assert.match(answers[4]?.text ?? '', /duration_ms \(0\)/);
+      assert.match(answers[5]?.text ?? '', /not a tool call/);
     });
   });
 });

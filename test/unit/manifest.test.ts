@@ -81,7 +81,7 @@ describe('the manifest', () => {
   it('declares the settings that the code reads, and no others', () => {
     const source = sourcesUnder(join(project, 'src', 'ui')).join('\n');
     const unread = Object.keys(settings).filter((name) => {
-      const inSection = name.replace(/^cordon\.(sandbox|terminal)\./, '');
+      const inSection = name.replace(/^cordon\.(sandbox|terminal|patch)\./, '');
       return !source.includes(`'${inSection}'`);
     });
     assert.deepEqual(unread, []);
@@ -89,9 +89,14 @@ describe('the manifest', () => {
 
   it('lets a workspace set only what it may narrow', () => {
     const fromWorkspace = Object.keys(settings).filter(
-      (name) => name.startsWith('cordon.sandbox.') && settings[name]?.scope !== 'machine',
+      (name) => /^cordon\.(sandbox|patch)\./.test(name) && settings[name]?.scope !== 'machine',
     );
-    const narrowable = ['cordon.sandbox.mode', 'cordon.sandbox.network', 'cordon.sandbox.tmp'];
+    const narrowable = [
+      'cordon.patch.review',
+      'cordon.sandbox.mode',
+      'cordon.sandbox.network',
+      'cordon.sandbox.tmp',
+    ];
     assert.deepEqual(fromWorkspace.sort(), narrowable);
     assert.deepEqual(
       [...manifest.capabilities.untrustedWorkspaces.restrictedConfigurations].sort(),

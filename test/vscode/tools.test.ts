@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -55,6 +55,30 @@ describe('the language-model tools', () => {
       await new Promise((resolve) => setTimeout(resolve, 400));
       return !existsSync(pulse);
     });
+  });
+
+  it('apply a patch in the root, given to the tool, to a shell or to the program', async () => {
+    const path = join(rootFolder().uri.fsPath, 'patched');
+    const patch = (from: string, to: string): string =>
+      `*** Begin Patch\n*** Update File: patched\n@@\n-${from}\n+${to}\n*** End Patch`;
+    const added = '*** Begin Patch\n*** Add File: patched\n+1\n*** End Patch';
+    const success = /Success\. Updated the following files:\n[AM] patched\n/;
+    try {
+      assert.match(await callTool('cordon_apply_patch', { input: added }), success);
+      assert.match(await exec(`apply_patch <<'EOF'\n${patch('1', '2')}\nEOF`), success);
+      assert.match(await exec(`echo '${patch('2', '3')}' | apply_patch`), success);
+      assert.equal(await readFile(path, 'utf8'), '3\n');
+    } finally {
+      await rm(path, { force: true });
+    }
+  });
+
+  it('refuse a patch that does not fit, with the lines that it looked for', async () => {
+    const input = '*** Begin Patch\n*** Update File: README.md\n@@\n-not there\n*** End Patch';
+    await assert.rejects(
+      callTool('cordon_apply_patch', { input }),
+      /Failed to find expected lines.*not there/s,
+    );
   });
 
   it('sleep, and tell how long', async () => {

@@ -1,6 +1,10 @@
+import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { Orchestrator } from '../orchestrator.ts';
+import type { BashParser } from '../../patch/invocation/bashParser.ts';
+import { implicitPatchMessage, recognizePatchCommand } from '../../patch/invocation/recognizePatchCommand.ts';
+import type { Orchestrator, Place } from '../orchestrator.ts';
 import { unsandboxedConfirmation } from '../orchestrator.ts';
+import type { PatchRunner } from '../patches/patchRunner.ts';
 import { waitForYield } from '../sessions/answer.ts';
 import { outputForms } from '../sessions/session.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
@@ -9,8 +13,8 @@ import { agentTerminalSize, clampYield, outputTokens } from './limits.ts';
 import type { Tool, ToolResult } from './tool.ts';
 import { toolError } from './tool.ts';
 
-/** Linux passes no single argument longer than 128 KiB; the shell gets the command as one. */
-const maxCommandBytes = 128 * 1024 - 1;
+/** Linux passes no single argument longer than 128 KiB; the shell gets the command as one, with a search path in front. */
+const maxCommandBytes = 120 * 1024;
 
 export const execCommandSchema = z.object({
   cmd: z
@@ -19,7 +23,7 @@ export const execCommandSchema = z.object({
     .refine((cmd) => !cmd.includes('\0'), 'must not contain NUL characters')
     .refine(
       (cmd) => Buffer.byteLength(cmd) <= maxCommandBytes,
-      'is longer than 128 KiB: put the script into a file and run that',
+      'is longer than 120 KiB: put the script into a file and run that',
     )
     .describe('Shell command to run.'),
   workdir: z
@@ -52,11 +56,23 @@ export const execCommandSchema = z.object({
 });
 export type ExecCommandInput = z.infer<typeof execCommandSchema>;
 
-/** Runs a shell command; answers with the finished result, or with a session that goes on. */
-export function createExecCommandTool(
-  orchestrator: Orchestrator,
-  sessions: SessionManager,
-): Tool<ExecCommandInput> {
+export interface ExecCommandOptions {
+  readonly orchestrator: Orchestrator;
+  readonly sessions: SessionManager;
+  readonly patches: PatchRunner;
+  readonly parseScript: BashParser;
+}
+
+/**
+ * Runs a shell command; answers with the finished result, or with a session that goes on. A command that is nothing
+ * but a patch call goes to the patch engine, and no shell runs.
+ */
+export function createExecCommandTool({
+  orchestrator,
+  sessions,
+  patches,
+  parseScript,
+}: ExecCommandOptions): Tool<ExecCommandInput> {
   return {
     name: 'exec_command',
     inputSchema: execCommandSchema,
@@ -76,6 +92,10 @@ export function createExecCommandTool(
           message: 'the person did not allow running this without a sandbox.',
           hint: 'Do not retry the same command; ask the person, or suggest changing the sandbox mode.',
         });
+      }
+      const patched = await runAsPatch(input.cmd, prepared.value, context.signal);
+      if (patched !== undefined) {
+        return patched;
       }
       const started = await sessions.start({
         ...prepared.value,
@@ -101,4 +121,23 @@ export function createExecCommandTool(
       return answerResult(sessions, session, request, performance.now() - startedAt);
     },
   };
+
+  async function runAsPatch(cmd: string, place: Place, signal: AbortSignal): Promise<ToolResult | undefined> {
+    // The reference runs a shell that it does not know as sh, so the shell does not matter.
+    const command = await recognizePatchCommand(['sh', '-c', cmd], parseScript);
+    switch (command.kind) {
+      case 'none':
+        return undefined;
+      case 'implicit':
+        return { text: `apply_patch verification failed: ${implicitPatchMessage}`, isError: true };
+      case 'patch': {
+        const cwd = resolve(place.cwd, command.workdir ?? '');
+        const result = await patches.run({ text: command.text, place, cwd, signal });
+        return result.isError ? result : { ...result, text: `${interceptedHeader}${result.text}` };
+      }
+    }
+  }
 }
+
+/** What the reference puts in front of the answer when no shell had to run. */
+const interceptedHeader = 'Wall time: 0.0000 seconds\nOutput:\n';

@@ -7,6 +7,7 @@ import { fail, ok } from '../../base/result.ts';
 import { isInside } from '../paths.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Command, Launch, SandboxError, SandboxManager } from '../sandboxManager.ts';
+import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
 import type { Machine } from './bubblewrap/mountPlan.ts';
@@ -184,9 +185,7 @@ function describeMachine(
   return {
     helperPath,
     runtimeFolder: canonical(runtimeFolder),
-    temporaryFolders: [
-      ...new Set(['/tmp', '/var/tmp'].map(canonicalIfAny).filter((path) => path !== undefined)),
-    ],
+    temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]
       .map(canonicalIfAny)
       .filter((path) => path !== undefined),

@@ -1,0 +1,17 @@
+import { ok } from '../base/result.ts';
+import type { AccessUnder } from './accessUnder.ts';
+import { applyPlan } from './apply/applyPlan.ts';
+import { createDiskFileSystem } from './files/diskFileSystem.ts';
+import type { PatchHost } from './patchHost.ts';
+
+/** Applies patches to the disk alone; there is nobody to review them. */
+export function createDiskPatchHost(accessUnder: AccessUnder): PatchHost {
+  const files = createDiskFileSystem();
+  return {
+    files,
+    async apply({ plan, policy }) {
+      const applied = await applyPlan(plan, files, accessUnder(policy));
+      return applied.ok ? ok({ notes: [] }) : applied;
+    },
+  };
+}
