@@ -10,16 +10,22 @@ export interface Match {
   readonly comparison: Comparison;
 }
 
+/** Files of so many lines have an index within a millisecond or two. */
+const linesIndexedAtOnce = 10_000;
+
 /** Finds blocks of lines in a file, each comparison tried everywhere before the next looser one (reference §4). */
 export class LineMatcher {
   readonly #text: TextLines;
   readonly #exact: ExactSearch;
+  /** Has its own budget, because looking for further places goes on to the end of the text every time. */
+  readonly #further: ExactSearch;
   readonly #indexes = new Map<Comparison, LineIndex>();
   #lines: readonly string[] | undefined;
 
   constructor(text: TextLines) {
     this.#text = text;
     this.#exact = new ExactSearch(text);
+    this.#further = new ExactSearch(text);
   }
 
   get lineCount(): number {
@@ -67,14 +73,21 @@ export class LineMatcher {
   /** The only place in the whole file by the strictest comparison that has any; undefined when there are several. */
   findUnique(block: readonly string[]): Match | undefined {
     const match = this.find(block, 0);
-    return match !== undefined && this.furtherPlaces(block, match, 1).length === 0 ? match : undefined;
+    const isUnique = match !== undefined && this.#find(block, match.position + 1, match.comparison) === -1;
+    return isUnique ? match : undefined;
   }
 
-  /** Up to `limit` later places that match as well as this one. */
+  /**
+   * Up to `limit` later places that match as well as this one. In a long file without an index they are looked for
+   * after the first blocks only: making one would cost more than all the rest of planning.
+   */
   furtherPlaces(block: readonly string[], { position, comparison }: Match, limit: number): number[] {
+    const isIndexed = this.#indexes.has(comparison) || this.lineCount <= linesIndexedAtOnce;
     const places: number[] = [];
     for (let from = position + 1; places.length < limit;) {
-      const place = this.#find(block, from, comparison);
+      const place = isIndexed
+        ? this.index(comparison).find(block, from)
+        : (this.#further.find(block, from) ?? -1);
       if (place === -1) {
         break;
       }
