@@ -20,8 +20,10 @@ const files = createDiskFileSystem();
 const planner = new Planner(files);
 
 let folder: TemporaryFolder;
-beforeEach(async () => void (folder = await createTemporaryFolder('transaction')));
-afterEach(() => folder.dispose());
+function useFolder(): void {
+  beforeEach(async () => void (folder = await createTemporaryFolder('transaction')));
+  afterEach(() => folder.dispose());
+}
 
 const at = (...names: string[]): string => join(folder.path, ...names);
 const text = (name: string): string => fs.readFileSync(at(name), 'utf8');
@@ -116,6 +118,8 @@ const leftovers = (): string[] =>
   Object.keys(treeSnapshot(folder.path)).filter((name) => name.includes('.cordon-'));
 
 describe('applyPlan()', () => {
+  useFolder();
+
   it('applies every kind of change and leaves nothing else', async () => {
     await succeeds(await sample());
     requireSampleApplied();
@@ -178,7 +182,7 @@ describe('applyPlan()', () => {
   it('refuses as stale when a file changes after everything was prepared', async () => {
     const plan = await sample();
     const late = hooked(({ kind, index }) => {
-      if (kind === 'commit' && index === 4) put('doomed2', 'x') && put('src/target', 'changed', 0o600);
+      if (kind === 'commit' && index === 4) put('src/target', 'changed', 0o600);
     });
     assert.equal((await fails(plan, late)).kind, 'stale');
     assert.deepEqual([text('plain'), text('src/target'), leftovers()], ['plain', 'changed', []]);
@@ -202,6 +206,8 @@ describe('applyPlan()', () => {
 });
 
 describe('A plan that fails', () => {
+  useFolder();
+
   it('leaves the tree as it was, whichever step fails', async () => {
     const plan = await sample();
     const before = treeSnapshot(folder.path);
@@ -331,6 +337,8 @@ describe('A plan that the rights of the user do not allow', function () {
       this.skip();
     }
   });
+  afterEach(() => fs.chmodSync(at('closed'), 0o755));
+  useFolder();
   beforeEach(() => {
     put('file', 'old');
     put('closed/file', 'old');
@@ -338,7 +346,6 @@ describe('A plan that the rights of the user do not allow', function () {
     execFileSync('chown', ['-R', `${nobody}:${nobody}`, folder.path]);
     fs.chmodSync(at('closed'), 0o555);
   });
-  afterEach(() => fs.chmodSync(at('closed'), 0o755));
 
   const cases: readonly (readonly [what: string, make: string, message: string])[] = [
     ['a read-only file', `planner.update('locked', 'new')`, 'io.write Failed to write file locked'],
@@ -450,8 +457,8 @@ const calls = [
 
 interface Fault {
   /** The call that failed; undefined when it did not come to that. */
-  name(): string | undefined;
-  end(): void;
+  readonly name: () => string | undefined;
+  readonly end: () => void;
 }
 
 /** Lets the n-th call of the file system fail, once. */
