@@ -221,28 +221,28 @@ describe('A plan that fails', () => {
   });
 
   it('leaves the tree as it was, whichever system call fails', async () => {
-    let plan = await sample();
-    let before = treeSnapshot(folder.path);
-    let runs = 0;
-    for (let isFinished = false; !isFinished; runs += 1) {
-      const fault = failCall(runs, 'EIO');
-      const result = await applyPlan(plan, files, undefined).finally(fault.end);
-      if (!result.ok) {
-        assert.match(result.error.hint ?? '', /Nothing was changed\.$/, fault.name());
-        assert.deepEqual(treeSnapshot(folder.path), before, `${fault.name()}, call ${runs}`);
-        continue;
-      }
-      // Cleaning up failed, or nothing did.
-      requireSampleApplied();
-      isFinished = fault.name() === undefined;
-      if (!isFinished) {
-        fs.rmSync(folder.path, { recursive: true });
-        fs.mkdirSync(folder.path);
-        plan = await sample();
-        before = treeSnapshot(folder.path);
-      }
+    assert.ok((await failEachCall(sample, requireSampleApplied)) > 100);
+  });
+
+  it('leaves the tree as it was, whichever system call of a move to another device fails', async function () {
+    const memory = '/dev/shm';
+    if (!fs.existsSync(memory) || fs.statSync(memory).dev === fs.statSync(folder.path).dev) this.skip();
+    const elsewhere = fs.mkdtempSync(join(memory, 'cordon-'));
+    try {
+      const plan = async (): Promise<Plan> => {
+        const move = await planner.move(put('here', 'moved', 0o751), join(elsewhere, 'new/there'));
+        return planOf(move);
+      };
+      const isMoved = (): void => {
+        assert.equal(fs.readFileSync(join(elsewhere, 'new/there'), 'utf8'), 'moved');
+        assert.ok(!fs.existsSync(at('here')));
+        fs.rmSync(join(elsewhere, 'new'), { recursive: true });
+      };
+      const runs = await failEachCall(plan, isMoved, () => assert.deepEqual(fs.readdirSync(elsewhere), []));
+      assert.ok(runs > 20);
+    } finally {
+      fs.rmSync(elsewhere, { recursive: true });
     }
-    assert.ok(runs > 100, `${runs} calls`);
   });
 
   it('restores copies where the file system has no hard links', async () => {
@@ -434,6 +434,37 @@ async function failEachStep(plan: Plan, check: (error: PatchError) => void): Pro
       return run;
     }
     check(result.error);
+  }
+}
+
+/**
+ * Applies a plan again and again, the n-th system call of the n-th run failing, until none is left to fail. A run
+ * that fails must leave the folder as it was; one that does not was only hindered in cleaning up.
+ */
+async function failEachCall(
+  make: () => Promise<Plan>,
+  requireApplied: () => void,
+  requireUnapplied: () => void = () => undefined,
+): Promise<number> {
+  let plan = await make();
+  let before = treeSnapshot(folder.path);
+  for (let run = 0; ; run += 1) {
+    const fault = failCall(run, 'EIO');
+    const result = await applyPlan(plan, files, undefined).finally(fault.end);
+    if (!result.ok) {
+      assert.match(result.error.hint ?? '', /Nothing was changed\.$/, fault.name());
+      assert.deepEqual(treeSnapshot(folder.path), before, `${fault.name()}, call ${run}`);
+      requireUnapplied();
+      continue;
+    }
+    requireApplied();
+    if (fault.name() === undefined) {
+      return run;
+    }
+    fs.rmSync(folder.path, { recursive: true });
+    fs.mkdirSync(folder.path);
+    plan = await make();
+    before = treeSnapshot(folder.path);
   }
 }
 
