@@ -192,6 +192,15 @@ describe('writeAccess()', () => {
     );
   });
 
+  it('keeps what later runs trust closed inside a root, but not a root inside of it', () => {
+    const trusted = [join(root, 'extension')];
+    const access = writeAccess(policy(), [], trusted);
+    assert.equal(access(join(root, 'extension/dist/launch'))?.reason, 'protected');
+    assert.equal(access(join(root, 'extension2')), undefined);
+    const opened = writeAccess(policy({ writableRoots: [root, join(root, 'extension/test')] }), [], trusted);
+    assert.equal(opened(join(root, 'extension/test/x')), undefined);
+  });
+
   it('names the path, the folders that are open, and what to do', () => {
     const access = writeAccess(policy());
     assert.deepEqual(access('/etc/passwd'), {
