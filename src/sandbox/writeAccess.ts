@@ -1,10 +1,12 @@
-import { lstatSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import type { Stats } from 'node:fs';
+import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { followGitPointer, isGitFolder } from './gitFolders.ts';
 import { isInside } from './paths.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
 import { isUnsandboxed } from './policy/policy.ts';
 import { executedGitNames, protectedNames } from './policy/protectedNames.ts';
+import { runFolder, systemFolders } from './policy/systemFolders.ts';
 
 /** A write that the policy does not allow. */
 export interface WriteRefusal {
@@ -44,12 +46,19 @@ export function writeAccess(
         : 'The person can change it with "Cordon: Change Sandbox Mode…".',
     });
   }
-  const roots = [...policy.writableRoots, ...(policy.tmp === 'shared' ? temporaryFolders : [])];
+  const roots = [
+    ...policy.writableRoots.filter(isPossibleRoot),
+    ...(policy.tmp === 'shared' ? temporaryFolders : []),
+  ];
+  const hidden = [...systemFolders, runFolder, ...(policy.tmp === 'private' ? temporaryFolders : [])];
   const protectedPaths = [...policy.writableRoots.flatMap(protectedIn), ...trustedPaths];
   return (path) => {
-    // The innermost of both decides: a person may have opened a protected folder by adding it as a root.
+    // The innermost of all decides: a person may have opened a protected folder by adding it as a root.
     const root = deepest(roots.filter((folder) => isInside(path, folder)));
-    if (root === undefined) {
+    const isHidden = hidden.some(
+      (folder) => isInside(path, folder) && (root === undefined || !isInside(root, folder)),
+    );
+    if (root === undefined || isHidden) {
       return {
         path,
         reason: 'outside',
@@ -58,8 +67,8 @@ export function writeAccess(
         hint: 'Write inside these folders, or ask the person to add one to cordon.sandbox.writableRoots.',
       };
     }
-    const guard = deepest(protectedPaths.filter((guarded) => isInsideInAnyCase(path, guarded)));
-    if (guard === undefined || isInside(root, guard)) {
+    const guard = deepest(protectedPaths.filter((guarded) => isInside(fold(path), fold(guarded))));
+    if (guard === undefined || isInside(fold(root), fold(guard))) {
       return undefined;
     }
     return {
@@ -72,34 +81,57 @@ export function writeAccess(
   };
 }
 
+/** The launcher refuses the others: a command would not see the machine's own. */
+function isPossibleRoot(root: string): boolean {
+  return root !== runFolder && !systemFolders.some((folder) => isInside(root, folder));
+}
+
 /** The protected places of one writable root, as named and as they really are. */
 function protectedIn(root: string): string[] {
   const names = isGitFolder(root) ? [...executedGitNames, ...protectedNames] : protectedNames;
   return names.flatMap((name) => {
     const path = join(root, name);
-    const entry = lstatSync(path, { throwIfNoEntry: false });
-    const real = entry?.isSymbolicLink() === true ? realPathOf(path) : undefined;
-    const behindPointer =
-      basename(path) === '.git' && entry?.isFile() === true
-        ? followGitPointer(path).map((target) => target.path)
-        : [];
-    return [path, ...(real === undefined ? [] : [real]), ...behindPointer];
+    const place = targetOf(path);
+    const isPointer = name === '.git' && lookUp(place)?.isFile() === true;
+    return [path, place, ...(isPointer ? followGitPointer(path).map((target) => target.path) : [])];
   });
 }
 
-function realPathOf(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    return undefined;
+const maxLinks = 40;
+
+/** Where a link leads in the end, also when nothing is there yet; anything else leads to itself. */
+function targetOf(path: string, links = 0): string {
+  if (links > maxLinks || lookUp(path)?.isSymbolicLink() !== true) {
+    return path;
   }
+  return targetOf(canonicalPlace(resolve(dirname(path), readlinkSync(path))), links + 1);
+}
+
+/** The path with the folders above canonical, as far as they exist. */
+function canonicalPlace(path: string): string {
+  const folder = dirname(path);
+  try {
+    return join(realpathSync(folder), basename(path));
+  } catch {
+    return join(canonicalPlace(folder), basename(path));
+  }
+}
+
+function lookUp(path: string): Stats | undefined {
+  return lstatSync(path, { throwIfNoEntry: false });
 }
 
 function deepest(folders: readonly string[]): string | undefined {
   return [...folders].sort((a, b) => b.length - a.length)[0];
 }
 
-/** Some file systems do not tell `.GIT` from `.git`. */
-function isInsideInAnyCase(path: string, folder: string): boolean {
-  return isInside(path.toLowerCase(), folder.toLowerCase());
+/**
+ * Some file systems do not tell `.GIT` from `.git`, and ignore invisible characters in a name; upper case first,
+ * because some letters (`ſ`) are folded in that direction only.
+ */
+function fold(path: string): string {
+  return path
+    .toUpperCase()
+    .toLowerCase()
+    .replace(/\p{Default_Ignorable_Code_Point}/gu, '');
 }

@@ -17,13 +17,13 @@ function describe(path: string, identities: boolean): string {
   const stats = lstatSync(path, { bigint: true });
   const facts = [`mode ${stats.mode.toString(8)}`, `owner ${stats.uid}:${stats.gid}`];
   if (identities) {
-    facts.push(`inode ${stats.ino}`);
+    facts.push(`inode ${stats.ino}`, `links ${stats.nlink}`);
   }
   if (stats.isSymbolicLink()) {
     facts.push(`to ${readlinkSync(path)}`);
   }
   if (stats.isFile()) {
-    facts.push(`links ${stats.nlink}`, `bytes ${readFileSync(path).toString('base64')}`);
+    facts.push(`bytes ${readFileSync(path).toString('base64')}`);
     // A file with several hard links comes back by being written.
     if (identities && stats.nlink === 1n) {
       facts.push(`modified ${stats.mtimeNs}`);

@@ -24,21 +24,12 @@ export function fileStepsOf(plan: Plan): FileStep[] {
  * may have taken that away.
  */
 function afterOthers(change: FileChange, gone: Set<string>): FileChange {
-  const destination = change.kind === 'rename' ? change.toPath : change.path;
-  const isFree = gone.has(destination);
-  if (change.kind !== 'write') {
-    gone.add(change.path);
+  const missing = { kind: 'missing' } as const;
+  if (change.kind === 'write') {
+    return gone.has(change.path) ? { ...change, expected: missing } : change;
   }
-  if (change.kind === 'remove') {
-    return change;
-  }
-  gone.delete(destination);
-  if (!isFree) {
-    return change;
-  }
-  return change.kind === 'write'
-    ? { ...change, expected: { kind: 'missing' } }
-    : { ...change, toExpected: { kind: 'missing' } };
+  gone.add(change.path);
+  return change.kind === 'rename' && gone.has(change.toPath) ? { ...change, toExpected: missing } : change;
 }
 
 /** The entries that a change looks at or changes. */

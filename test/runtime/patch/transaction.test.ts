@@ -20,8 +20,10 @@ const files = createDiskFileSystem();
 const planner = new Planner(files);
 
 let folder: TemporaryFolder;
-beforeEach(async () => void (folder = await createTemporaryFolder('transaction')));
-afterEach(() => folder.dispose());
+function useFolder(): void {
+  beforeEach(async () => void (folder = await createTemporaryFolder('transaction')));
+  afterEach(() => folder.dispose());
+}
 
 const at = (...names: string[]): string => join(folder.path, ...names);
 const text = (name: string): string => fs.readFileSync(at(name), 'utf8');
@@ -116,6 +118,8 @@ const leftovers = (): string[] =>
   Object.keys(treeSnapshot(folder.path)).filter((name) => name.includes('.cordon-'));
 
 describe('applyPlan()', () => {
+  useFolder();
+
   it('applies every kind of change and leaves nothing else', async () => {
     await succeeds(await sample());
     requireSampleApplied();
@@ -178,7 +182,7 @@ describe('applyPlan()', () => {
   it('refuses as stale when a file changes after everything was prepared', async () => {
     const plan = await sample();
     const late = hooked(({ kind, index }) => {
-      if (kind === 'commit' && index === 4) put('doomed2', 'x') && put('src/target', 'changed', 0o600);
+      if (kind === 'commit' && index === 4) put('src/target', 'changed', 0o600);
     });
     assert.equal((await fails(plan, late)).kind, 'stale');
     assert.deepEqual([text('plain'), text('src/target'), leftovers()], ['plain', 'changed', []]);
@@ -202,6 +206,8 @@ describe('applyPlan()', () => {
 });
 
 describe('A plan that fails', () => {
+  useFolder();
+
   it('leaves the tree as it was, whichever step fails', async () => {
     const plan = await sample();
     const before = treeSnapshot(folder.path);
@@ -215,28 +221,28 @@ describe('A plan that fails', () => {
   });
 
   it('leaves the tree as it was, whichever system call fails', async () => {
-    let plan = await sample();
-    let before = treeSnapshot(folder.path);
-    let runs = 0;
-    for (let isFinished = false; !isFinished; runs += 1) {
-      const fault = failCall(runs, 'EIO');
-      const result = await applyPlan(plan, files, undefined).finally(fault.end);
-      if (!result.ok) {
-        assert.match(result.error.hint ?? '', /Nothing was changed\.$/, fault.name());
-        assert.deepEqual(treeSnapshot(folder.path), before, `${fault.name()}, call ${runs}`);
-        continue;
-      }
-      // Cleaning up failed, or nothing did.
-      requireSampleApplied();
-      isFinished = fault.name() === undefined;
-      if (!isFinished) {
-        fs.rmSync(folder.path, { recursive: true });
-        fs.mkdirSync(folder.path);
-        plan = await sample();
-        before = treeSnapshot(folder.path);
-      }
+    assert.ok((await failEachCall(sample, requireSampleApplied)) > 100);
+  });
+
+  it('leaves the tree as it was, whichever system call of a move to another device fails', async function () {
+    const memory = '/dev/shm';
+    if (!fs.existsSync(memory) || fs.statSync(memory).dev === fs.statSync(folder.path).dev) this.skip();
+    const elsewhere = fs.mkdtempSync(join(memory, 'cordon-'));
+    try {
+      const plan = async (): Promise<Plan> => {
+        const move = await planner.move(put('here', 'moved', 0o751), join(elsewhere, 'new/there'));
+        return planOf(move);
+      };
+      const isMoved = (): void => {
+        assert.equal(fs.readFileSync(join(elsewhere, 'new/there'), 'utf8'), 'moved');
+        assert.ok(!fs.existsSync(at('here')));
+        fs.rmSync(join(elsewhere, 'new'), { recursive: true });
+      };
+      const runs = await failEachCall(plan, isMoved, () => assert.deepEqual(fs.readdirSync(elsewhere), []));
+      assert.ok(runs > 20);
+    } finally {
+      fs.rmSync(elsewhere, { recursive: true });
     }
-    assert.ok(runs > 100, `${runs} calls`);
   });
 
   it('restores copies where the file system has no hard links', async () => {
@@ -331,6 +337,8 @@ describe('A plan that the rights of the user do not allow', function () {
       this.skip();
     }
   });
+  afterEach(() => fs.chmodSync(at('closed'), 0o755));
+  useFolder();
   beforeEach(() => {
     put('file', 'old');
     put('closed/file', 'old');
@@ -338,7 +346,6 @@ describe('A plan that the rights of the user do not allow', function () {
     execFileSync('chown', ['-R', `${nobody}:${nobody}`, folder.path]);
     fs.chmodSync(at('closed'), 0o555);
   });
-  afterEach(() => fs.chmodSync(at('closed'), 0o755));
 
   const cases: readonly (readonly [what: string, make: string, message: string])[] = [
     ['a read-only file', `planner.update('locked', 'new')`, 'io.write Failed to write file locked'],
@@ -430,6 +437,37 @@ async function failEachStep(plan: Plan, check: (error: PatchError) => void): Pro
   }
 }
 
+/**
+ * Applies a plan again and again, the n-th system call of the n-th run failing, until none is left to fail. A run
+ * that fails must leave the folder as it was; one that does not was only hindered in cleaning up.
+ */
+async function failEachCall(
+  make: () => Promise<Plan>,
+  requireApplied: () => void,
+  requireUnapplied: () => void = () => undefined,
+): Promise<number> {
+  let plan = await make();
+  let before = treeSnapshot(folder.path);
+  for (let run = 0; ; run += 1) {
+    const fault = failCall(run, 'EIO');
+    const result = await applyPlan(plan, files, undefined).finally(fault.end);
+    if (!result.ok) {
+      assert.match(result.error.hint ?? '', /Nothing was changed\.$/, fault.name());
+      assert.deepEqual(treeSnapshot(folder.path), before, `${fault.name()}, call ${run}`);
+      requireUnapplied();
+      continue;
+    }
+    requireApplied();
+    if (fault.name() === undefined) {
+      return run;
+    }
+    fs.rmSync(folder.path, { recursive: true });
+    fs.mkdirSync(folder.path);
+    plan = await make();
+    before = treeSnapshot(folder.path);
+  }
+}
+
 const calls = [
   'accessSync',
   'fchmodSync',
@@ -450,8 +488,8 @@ const calls = [
 
 interface Fault {
   /** The call that failed; undefined when it did not come to that. */
-  name(): string | undefined;
-  end(): void;
+  readonly name: () => string | undefined;
+  readonly end: () => void;
 }
 
 /** Lets the n-th call of the file system fail, once. */

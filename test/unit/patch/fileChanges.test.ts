@@ -76,6 +76,18 @@ const cases: readonly (readonly [string, readonly PlannedChange[], readonly File
       { kind: 'rename', path: '/a', expected: old.entry, toPath: '/b', toExpected: missing },
     ],
   ],
+  [
+    'a move with new content to where an earlier one left',
+    [
+      { ...move, path: '/b', toPath: '/c', before: other, sourceEntry: other.entry, after: other.bytes },
+      { ...move, replaced: other, after },
+    ],
+    [
+      { kind: 'rename', path: '/b', expected: other.entry, toPath: '/c', toExpected: missing },
+      { kind: 'write', path: '/b', expected: missing, bytes: after, mode: 0o640 },
+      { kind: 'remove', path: '/a', expected: old.entry },
+    ],
+  ],
 ];
 
 describe('fileChangesOf()', () => {

@@ -3,6 +3,7 @@ import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import { isBelow, isInside } from '../../paths.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
+import { runFolder, systemFolders } from '../../policy/systemFolders.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
 import type { Mount } from './mounts.ts';
 import type { ProtectedPaths } from './protectedPaths.ts';
@@ -28,9 +29,6 @@ export interface MountPlan {
   readonly protectedPaths: ProtectedPaths;
 }
 
-/** Below these the machine's own state lies: they are replaced, and cannot be opened as roots. */
-const systemFolders = ['/dev', '/proc', '/sys'] as const;
-const runFolder = '/run';
 /** NixOS and Guix keep every program behind this link, the shell included. */
 const systemProfile = '/run/current-system';
 
