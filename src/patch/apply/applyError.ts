@@ -1,7 +1,7 @@
-import { getSystemErrorMap } from 'node:util';
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { FileError } from '../files/fileSystem.ts';
 import type { PatchError, PatchErrorKind } from '../patchError.ts';
+import { causeOf } from '../plan/ioErrors.ts';
 import type { FileStep } from './fileChanges.ts';
 
 export function accessError({ path, message, hint }: WriteRefusal): PatchError {
@@ -11,7 +11,7 @@ export function accessError({ path, message, hint }: WriteRefusal): PatchError {
 /** A failed step in the reference's words; the hint has the cause, and what became of the files. */
 export function applyError(step: FileStep, error: FileError, unrestored: readonly FileError[]): PatchError {
   const { kind, message, path } = describe(step, error);
-  const cause = kind === 'stale' ? 'Read it again and make the patch anew' : causeOf(error);
+  const cause = kind === 'stale' ? 'Read it again and make the patch anew' : causeOf(error.code);
   return { kind, message, path, hint: `${cause}. ${outcome([error, ...unrestored])}` };
 }
 
@@ -32,11 +32,6 @@ function describe(
       : { kind: 'io.delete', message: `Failed to delete file ${path}`, path };
   }
   return { kind: 'io.write', message: `Failed to write file ${path}`, path };
-}
-
-function causeOf({ code }: FileError): string {
-  const words = [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
-  return words === undefined ? code : `${words[0]?.toUpperCase()}${words.slice(1)} (${code})`;
 }
 
 function outcome(errors: readonly FileError[]): string {

@@ -1,3 +1,4 @@
+import { getSystemErrorMap } from 'node:util';
 import { FileError } from '../files/fileSystem.ts';
 import type { PatchError } from '../patchError.ts';
 
@@ -12,7 +13,12 @@ const causes: Readonly<Record<string, string>> = {
 };
 
 export function causeOf(code: string): string {
-  return causes[code] ?? code;
+  return causes[code] ?? systemWords(code);
+}
+
+function systemWords(code: string): string {
+  const words = [...getSystemErrorMap().values()].find(([name]) => name === code)?.[1];
+  return words === undefined ? code : `${words[0]?.toUpperCase()}${words.slice(1)} (${code})`;
 }
 
 export function cannotRead(path: string, cause: string): PatchError {
