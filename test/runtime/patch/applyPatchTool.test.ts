@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
 import { ok } from '../../../src/base/result.ts';
@@ -180,7 +180,7 @@ describe('apply_patch', () => {
       runtime = await createTestRuntime(user, process.env, { reviewMode, patchHost });
     }
 
-    const outside = join(tmpdir(), `cordon-reviewed-${process.pid}`);
+    const outside = join(homedir(), `.cordon-reviewed-${process.pid}`);
     afterEach(() => rm(outside, { force: true }));
 
     for (const [mode, name, user, expected] of [

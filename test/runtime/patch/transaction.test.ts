@@ -387,7 +387,7 @@ describe('A plan that the rights of the user do not allow', function () {
         console.log(JSON.stringify([error.kind + ' ' + error.message, error.hint]));`) as [string, string];
       assert.deepEqual(error, [
         message.replace(/[^ ]+$/, (name) => at(name)),
-        'Permission denied (EACCES). Nothing was changed.',
+        'Permission denied (os error 13). Nothing was changed.',
       ]);
       assert.deepEqual(treeSnapshot(folder.path), before);
     });
