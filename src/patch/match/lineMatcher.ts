@@ -1,6 +1,7 @@
 import type { Comparison } from './comparisons.ts';
 import { comparisons, keyUnder } from './comparisons.ts';
 import type { TextLines } from '../text/textLines.ts';
+import { trimStart } from '../text/whitespace.ts';
 import { ExactSearch } from './exactSearch.ts';
 import { LineIndex } from './lineIndex.ts';
 
@@ -21,11 +22,14 @@ export class LineMatcher {
   readonly #further: ExactSearch;
   readonly #indexes = new Map<Comparison, LineIndex>();
   #lines: readonly string[] | undefined;
+  /** Characters that may still be looked at for parts of lines. */
+  #partBudget: number;
 
   constructor(text: TextLines) {
     this.#text = text;
     this.#exact = new ExactSearch(text);
     this.#further = new ExactSearch(text);
+    this.#partBudget = 50 * text.text.length + 10_000;
   }
 
   get lineCount(): number {
@@ -62,12 +66,40 @@ export class LineMatcher {
     if (position < 0 || position + block.length > this.lineCount) {
       return undefined;
     }
-    const standing = block.map((_, index) => this.lineAt(position + index));
     const comparison = comparisons.find((candidate) => {
       const keyOf = keyUnder[candidate];
-      return block.every((line, index) => keyOf(line) === keyOf(standing[index] as string));
+      return block.every((line, index) => keyOf(line) === keyOf(this.lineAt(position + index)));
     });
     return comparison === undefined ? undefined : { position, comparison };
+  }
+
+  /**
+   * The only line at or after `from` that begins with a text, white space aside, or else the only one that contains
+   * it. Undefined also when the text was looked through too often: what is left are patches that name parts of lines
+   * by the thousand.
+   */
+  findOnlyLineWith(part: string, from: number): number | undefined {
+    const { text } = this.#text;
+    const beginning: number[] = [];
+    const containing: number[] = [];
+    for (let offset = this.#text.startOf(from); beginning.length < 2;) {
+      const found = text.indexOf(part, offset);
+      this.#partBudget -= (found === -1 ? text.length : found) - offset + part.length;
+      if (this.#partBudget < 0) {
+        return undefined;
+      }
+      if (found === -1) {
+        break;
+      }
+      const line = this.#text.lineAt(found);
+      containing.push(line);
+      if (trimStart(this.lineAt(line)).startsWith(part)) {
+        beginning.push(line);
+      }
+      offset = this.#text.startOf(line + 1);
+    }
+    const candidates = beginning.length > 0 ? beginning : containing;
+    return candidates.length === 1 ? candidates[0] : undefined;
   }
 
   /** The only place in the whole file by the strictest comparison that has any; undefined when there are several. */

@@ -12,6 +12,8 @@ export interface PlacedChunk {
   readonly lines: readonly ChunkLine[];
   /** Index of the first old line, or, without any, where the new lines go. */
   readonly position: number;
+  /** How many lines of the file it is about. */
+  readonly oldLength: number;
   readonly chunk: Chunk;
 }
 
@@ -58,6 +60,7 @@ export function placeChunks(
         chunk,
         lines: chunk.lines,
         position: isAfterContext ? context.from : matcher.lineCount,
+        oldLength: 0,
       });
       cursor = { line: context.from, sharedLines: 0 };
       notes.push(...context.notes);
@@ -76,10 +79,11 @@ export function placeChunks(
     }
     const { lines, match, isOutOfOrder } = found;
     notes.push(...context.notes, ...found.notes, ...ambiguity(found, chunk, matcher));
-    placed.push({ chunk, lines, position: match.position });
+    const oldLength = oldBlock(lines).length;
+    placed.push({ chunk, lines, position: match.position, oldLength });
     if (!isOutOfOrder) {
       cursor = {
-        line: match.position + oldBlock(lines).length,
+        line: match.position + oldLength,
         sharedLines: trailingContext(lines),
       };
     }
@@ -206,9 +210,11 @@ function placeAnywhere(lines: readonly ChunkLine[], search: Search): FoundBlock 
 }
 
 function touches(other: PlacedChunk, position: number, length: number): boolean {
-  const otherLength = oldBlock(other.lines).length;
-  return other.position < position + length && position < other.position + Math.max(otherLength, 1);
+  return other.position < position + length && position < other.position + Math.max(other.oldLength, 1);
 }
+
+/** Chunks share a few lines of context when they share any. */
+const maxSharedLines = 50;
 
 /** How many further places are named. */
 const maxPlacesNamed = 3;
@@ -240,8 +246,8 @@ export function oldBlock(lines: readonly ChunkLine[]): string[] {
 }
 
 function trailingContext(lines: readonly ChunkLine[]): number {
-  const count = [...lines].reverse().findIndex(({ sign }) => sign !== ' ');
-  return count === -1 ? lines.length : count;
+  const last = lines.findLastIndex(({ sign }) => sign !== ' ');
+  return Math.min(lines.length - 1 - last, maxSharedLines);
 }
 
 /**

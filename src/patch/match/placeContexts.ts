@@ -46,36 +46,10 @@ function placeContext(context: string, place: ContextPlace, matcher: LineMatcher
     const under = heading === '' ? undefined : placeContext(heading, place, matcher);
     return { ...(under ?? place), notes: [...(under ?? place).notes, note] };
   }
-  const position = onlyLineWith(context, place.from, matcher.lines);
+  const position = matcher.findOnlyLineWith(trim(context), place.from);
   if (position === undefined) {
     return undefined;
   }
   const note = `"@@ ${context}" was taken to mean line ${position + 1}: ${trim(matcher.lineAt(position))}`;
   return { from: position + 1, line: position, notes: [...place.notes, note] };
-}
-
-/** The only line at or after `from` that begins with the text, or else the only one that contains it. */
-function onlyLineWith(context: string, from: number, lines: readonly string[]): number | undefined {
-  const text = trim(context);
-  let prefixed: number | undefined;
-  let containing: number | undefined;
-  let prefixedCount = 0;
-  let containingCount = 0;
-  for (let position = from; position < lines.length && prefixedCount < 2; position += 1) {
-    const line = lines[position] as string;
-    if (!line.includes(text)) {
-      continue;
-    }
-    containing = position;
-    containingCount += 1;
-    if (trim(line).startsWith(text)) {
-      prefixed = position;
-      prefixedCount += 1;
-    }
-  }
-  return prefixedCount === 1
-    ? prefixed
-    : prefixedCount === 0 && containingCount === 1
-      ? containing
-      : undefined;
 }
