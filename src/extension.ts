@@ -1,15 +1,22 @@
+import { mkdirSync } from 'node:fs';
 import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
 import { createAccessUnder } from './patch/accessUnder.ts';
+import { CheckpointStore } from './patch/checkpoint/checkpointStore.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
+import { createCheckpointTree } from './ui/checkpoints/checkpointTree.ts';
+import { registerCheckpointContents } from './ui/checkpoints/showChanges.ts';
 import { registerChangeSandbox } from './ui/commands/changeSandbox.ts';
+import { registerCheckpointCommands } from './ui/commands/checkpointCommands.ts';
 import { registerCheckSandbox } from './ui/commands/checkSandbox.ts';
 import { CommandHistory } from './ui/commands/commandHistory.ts';
 import { commandIds } from './ui/commands/commandIds.ts';
 import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { Grants } from './ui/grants.ts';
+import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
+import { PatchApplier } from './ui/patch/patchApplier.ts';
 import { PolicyStore } from './ui/policyStore.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
@@ -25,20 +32,27 @@ export function activate(context: vscode.ExtensionContext): void {
   const log = store.add(vscode.window.createOutputChannel('Cordon', { log: true }));
   const grants = store.add(new Grants(context.globalState));
   const policies = store.add(new PolicyStore(grants, log));
+  const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
+  // A command that could write there could put words into the mouth of a restore.
+  const trustedPaths = [context.extensionPath, checkpointFolder];
   const sandbox = createSandboxManager({
     platform: process.platform,
     helperPath: context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`),
     searchPath: process.env['PATH'] ?? '',
     untrustedFolders: () => policies.list().map(({ path }) => path),
-    trustedPaths: [context.extensionPath],
+    trustedPaths,
     log,
   });
+  const accessUnder = createAccessUnder(trustedPaths);
+  const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
+  const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));
   const runtime = createToolRuntime({
     roots: policies,
     sandbox,
     log,
     parentEnv: process.env,
-    accessUnder: createAccessUnder([context.extensionPath]),
+    accessUnder,
+    patchHost: createEditorPatchHost(applier),
     helperFolder: context.asAbsolutePath('dist/bin'),
   });
   // First, because a tool that is declared but not registered fails when it is called.
@@ -49,6 +63,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const history = new CommandHistory(context.workspaceState);
   store.add(registerRunSandboxed({ policies, runtime, terminals, health, history }));
   store.add(registerSessionCommands(runtime.sessions, terminals));
+  store.add(registerCheckpointContents(checkpoints));
+  store.add(createCheckpointTree(checkpoints));
+  store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder }));
   store.add(registerChangeSandbox(policies, grants));
   store.add(registerCheckSandbox(health));
   store.add(registerSleepProgress(runtime.sleeps));
@@ -68,4 +85,10 @@ export function activate(context: vscode.ExtensionContext): void {
 export async function deactivate(): Promise<void> {
   await stop?.();
   stop = undefined;
+}
+
+function makeFolder(parent: vscode.Uri, name: string): string {
+  const path = vscode.Uri.joinPath(parent, name).fsPath;
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return path;
 }

@@ -14,6 +14,7 @@ import { readEditorPaths } from './files/editorPaths.vscode.ts';
 import type { FileSystem } from './files/fileSystem.ts';
 import { FileError } from './files/fileSystem.ts';
 import type { PatchError } from './patchError.ts';
+import { causeOf, cannotRead } from './plan/ioErrors.ts';
 import type { Plan } from './plan/plan.ts';
 
 export interface EditorApplyOptions {
@@ -27,6 +28,13 @@ export interface EditorApplyOptions {
   readonly log: Log;
 }
 
+/** Why a plan was not applied. */
+export interface FailedApply {
+  readonly error: PatchError;
+  /** False when something could not be changed back; the error names it. */
+  readonly isRolledBack: boolean;
+}
+
 /**
  * Applies a plan through one `WorkspaceEdit`, saved and compared with the plan, and through the byte-exact engine where
  * the editor would do damage. Everything or nothing: after a failure, documents and disk are what they were. Gives
@@ -35,16 +43,16 @@ export interface EditorApplyOptions {
 export async function applyInEditor(
   plan: Plan,
   options: EditorApplyOptions,
-): Promise<Result<readonly string[], PatchError>> {
+): Promise<Result<readonly string[], FailedApply>> {
   const { files, disk, access, label, log } = options;
   const paths = await readEditorPaths();
   const forbidden = await checkBeforeApply(plan.changes, { files, access, paths });
   if (forbidden !== undefined) {
-    return fail(forbidden);
+    return fail({ error: forbidden, isRolledBack: true });
   }
   const routed = await routeChanges(plan.changes, paths, log);
   if (!routed.ok) {
-    return routed;
+    return fail({ error: routed.error, isRolledBack: true });
   }
   let part: EditorPart | undefined;
   try {
@@ -52,18 +60,13 @@ export async function applyInEditor(
     const error =
       (await part.apply()) ?? (await applyByEngine({ ...plan, changes: routed.value.engine }, options));
     if (error !== undefined) {
-      return fail(await rolledBack(part, error, log));
+      return fail(await rollBack(part, error, log));
     }
   } catch (error) {
     if (!(error instanceof FileError)) {
       throw error;
     }
-    const failure: PatchError = {
-      kind: 'io.read',
-      message: `${error.path} cannot be read: ${error.code}`,
-      path: error.path,
-    };
-    return fail(part === undefined ? failure : await rolledBack(part, failure, log));
+    return fail(await rollBack(part, cannotRead(error.path, causeOf(error.code)), log));
   }
   watchUndo(routed.value, paths, options.undo);
   return ok(part.repaired);
@@ -80,17 +83,16 @@ async function applyByEngine(
   return applied.ok ? undefined : applied.error;
 }
 
-async function rolledBack(part: EditorPart, error: PatchError, log: Log): Promise<PatchError> {
-  const problems = await part.rollBack();
-  log.warn(`rolled back a patch: ${[error.message, ...problems].join(' ')}`);
+async function rollBack(part: EditorPart | undefined, error: PatchError, log: Log): Promise<FailedApply> {
+  const problems = (await part?.rollBack()) ?? [];
+  const message = [error.message, ...problems].join(' ');
+  log.warn(`rolled back a patch: ${message}`);
   if (problems.length === 0) {
-    return error;
+    return { error, isRolledBack: true };
   }
-  return {
-    ...error,
-    message: [error.message, ...problems].join(' '),
-    hint: 'What the files were is in the checkpoint: the person can restore it with "Cordon: Restore Checkpoint…".',
-  };
+  const hint =
+    'Everything else was changed back. The checkpoint of this patch has what the files were: the person can restore it with "Cordon: Restore Checkpoint…".';
+  return { error: { ...error, message, hint }, isRolledBack: false };
 }
 
 function watchUndo({ updates, operations }: RoutedChanges, paths: EditorPaths, undo: UndoKeeper): void {

@@ -3,10 +3,10 @@ import * as vscode from 'vscode';
 import { errorCode } from '../../sandbox/paths.ts';
 import type { WriteAccess } from '../../sandbox/writeAccess.ts';
 import type { EditorPaths } from '../files/editorPaths.vscode.ts';
-import { FileError } from '../files/fileSystem.ts';
 import type { Entry, FileSystem } from '../files/fileSystem.ts';
 import type { PatchError } from '../patchError.ts';
-import type { PlannedChange } from '../plan/plan.ts';
+import { causeOf, cannotRead, fileErrorCode } from '../plan/ioErrors.ts';
+import type { FileBefore, PlannedChange } from '../plan/plan.ts';
 import { hasCanonicalParent } from './canonicalParent.ts';
 import { readOnlyPattern } from './readOnlyRules.ts';
 
@@ -28,7 +28,9 @@ export async function checkBeforeApply(
         (await refusedByPolicy(path, options.access)) ??
         (await changedSince(path, name, expected, options.files)) ??
         readOnlyInEditor(path, name, options.paths) ??
-        (isWritten && expected.kind === 'file' ? await readOnlyOnDisk(path, name, expected.mode) : undefined);
+        (isWritten && expected.entry.kind === 'file'
+          ? await readOnlyOnDisk(path, name, expected.entry.mode)
+          : undefined);
       if (error !== undefined) {
         return error;
       }
@@ -40,7 +42,7 @@ export async function checkBeforeApply(
 interface TouchedPlace {
   readonly path: string;
   readonly name: string;
-  readonly expected: Entry;
+  readonly expected: FileBefore | { readonly entry: Entry };
   /** Its content is replaced; removing a file needs no permission of the file itself. */
   readonly isWritten: boolean;
 }
@@ -51,18 +53,23 @@ function touchedPlaces(change: PlannedChange): readonly TouchedPlace[] {
   const { path, name } = change;
   switch (change.kind) {
     case 'create':
-      return [{ path, name, expected: missing, isWritten: false }];
+      return [{ path, name, expected: { entry: change.replaces ?? missing }, isWritten: false }];
     case 'update':
-      return [{ path, name, expected: change.before.entry, isWritten: true }];
+      return [{ path, name, expected: change.before, isWritten: true }];
     case 'delete':
-      return [{ path, name, expected: change.before.entry, isWritten: false }];
+      return [{ path, name, expected: change.before, isWritten: false }];
     case 'move':
       return [
-        { path, name, expected: change.sourceEntry, isWritten: false },
+        {
+          path,
+          name,
+          expected: change.sourceEntry.kind === 'link' ? { entry: change.sourceEntry } : change.before,
+          isWritten: false,
+        },
         {
           path: change.toPath,
           name: change.toName,
-          expected: change.replaced?.entry ?? missing,
+          expected: change.replaced ?? { entry: missing },
           isWritten: true,
         },
       ];
@@ -88,16 +95,18 @@ async function refusedByPolicy(path: string, judge: WriteAccess): Promise<PatchE
 async function changedSince(
   path: string,
   name: string,
-  expected: Entry,
+  expected: TouchedPlace['expected'],
   files: FileSystem,
 ): Promise<PatchError | undefined> {
   try {
-    return isSameEntry(await files.stat(path), expected) ? undefined : stale(path, name, expected);
+    const actual = await files.stat(path);
+    const isUnchanged =
+      isSameEntry(actual, expected.entry) ||
+      // Touched, or saved meanwhile, but it says what it said.
+      (actual.kind === 'file' && 'bytes' in expected && (await files.read(path)).equals(expected.bytes));
+    return isUnchanged ? undefined : stale(path, name, expected.entry);
   } catch (error) {
-    if (error instanceof FileError) {
-      return { kind: 'io.read', message: `${name} cannot be read: ${reasonOf(error)}`, path };
-    }
-    throw error;
+    return cannotRead(path, causeOf(fileErrorCode(error)));
   }
 }
 
@@ -120,8 +129,8 @@ function stale(path: string, name: string, expected: Entry): PatchError {
     message:
       expected.kind === 'missing'
         ? `${name} exists now, but did not when the patch was made.`
-        : `${name} is not what it was when the patch was made.`,
-    hint: 'Nothing was changed. Read the file, then make the patch again.',
+        : `${name} changed since the patch was planned.`,
+    hint: 'Nothing was changed. Read it again and make the patch anew.',
     path,
   };
 }
@@ -164,9 +173,4 @@ function readOnly(path: string, name: string, reason: string): PatchError {
     hint: 'Nothing was changed. Leave the file alone, or ask the person to make it writable.',
     path,
   };
-}
-
-/** What a failed access has to say, its explanation included. */
-function reasonOf(error: FileError): string {
-  return error.cause instanceof Error ? error.cause.message : error.code;
 }

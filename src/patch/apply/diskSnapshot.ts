@@ -58,7 +58,9 @@ async function restoreFile(
     const entry = await disk.stat(path);
     const bytes = entry.kind === 'file' ? await disk.read(path) : undefined;
     const isSameMode = entry.kind !== 'file' || entry.mode === before?.entry.mode;
-    if (before === undefined ? entry.kind === 'missing' : bytes?.equals(before.bytes) === true && isSameMode) {
+    if (
+      before === undefined ? entry.kind === 'missing' : bytes?.equals(before.bytes) === true && isSameMode
+    ) {
       return undefined;
     }
     const isOurs = entry.kind === 'missing' || written.some((content) => bytes?.equals(content) === true);

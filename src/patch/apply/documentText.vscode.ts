@@ -17,10 +17,7 @@ export function setTextEdits(
   edit.set(
     uri,
     replacements.map(({ start, end, text }): [vscode.TextEdit, vscode.WorkspaceEditEntryMetadata] => [
-      vscode.TextEdit.replace(
-        new vscode.Range(start.line, start.character, end.line, end.character),
-        text,
-      ),
+      vscode.TextEdit.replace(new vscode.Range(start.line, start.character, end.line, end.character), text),
       metadata,
     ]),
   );

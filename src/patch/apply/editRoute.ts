@@ -1,5 +1,5 @@
 import { isInside } from '../../sandbox/paths.ts';
-import type { PlannedChange } from '../plan/plan.ts';
+import type { PlannedChange, UpdateChange } from '../plan/plan.ts';
 
 /**
  * How a change reaches its file. `edit`: through the editor, with undo, in open documents. `engine`: byte by byte on
@@ -18,6 +18,8 @@ export interface RouteFacts {
   /** A document of a rename's destination has. */
   readonly isDestinationDirty: boolean;
   readonly isInWorkspace: boolean;
+  /** Permission bits that a new file gets here. */
+  readonly newFileMode: number;
   /** Names of the file on disk. */
   readonly links: number;
   /** Another change of the patch concerns the same place. */
@@ -36,7 +38,10 @@ export function editRoute(change: PlannedChange, facts: RouteFacts): EditRoute {
   switch (change.kind) {
     case 'update':
       // Where it lies and how many names it has does not matter: the person saves it there, too.
-      return isHuge(change.before.bytes) || isHuge(change.after) || facts.isEntangled
+      return isHuge(change.before.bytes) ||
+        isHuge(change.after) ||
+        facts.isEntangled ||
+        changesMode(change, facts.newFileMode)
         ? { kind: 'refused', reason: `it has unsaved changes, and ${reason ?? tooLarge}` }
         : { kind: 'edit' };
     case 'delete':
@@ -59,8 +64,17 @@ function engineReason(change: PlannedChange, facts: RouteFacts): string | undefi
   }
   switch (change.kind) {
     case 'create':
+      if (change.replaces !== undefined) {
+        return 'it replaces a link';
+      }
+      if (change.mode !== undefined && change.mode !== facts.newFileMode) {
+        return 'it needs other permissions than a new file gets';
+      }
       return isHuge(change.after) ? tooLarge : undefined;
     case 'update':
+      if (changesMode(change, facts.newFileMode)) {
+        return 'its permissions change';
+      }
       if (facts.links > 1) {
         return 'it has several names on disk (hard links)';
       }
@@ -79,6 +93,10 @@ function engineReason(change: PlannedChange, facts: RouteFacts): string | undefi
       }
       return change.after.equals(change.before.bytes) ? undefined : 'it is renamed and edited';
   }
+}
+
+function changesMode({ mode, before }: UpdateChange, newFileMode: number): boolean {
+  return mode !== undefined && (mode === 'new' ? newFileMode : mode) !== before.entry.mode;
 }
 
 /** Beyond this, opening the file as a document costs more time and memory than the undo step is worth. */

@@ -30,7 +30,7 @@ export interface EditorPartOptions {
 
 /** Remembers what documents and disk hold now, and prepares the change of both. Throws {@link FileError}. */
 export async function prepareEditorPart(options: EditorPartOptions): Promise<EditorPart> {
-  const { routed, paths, disk, label } = options;
+  const { routed, disk } = options;
   const { updates, operations } = routed;
   const changes = [...updates.map(({ change }) => change), ...operations];
   const snapshot = await takeDiskSnapshot(changes.flatMap(pathsOf), disk);

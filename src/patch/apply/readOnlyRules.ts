@@ -20,5 +20,8 @@ export function readOnlyPattern(path: string, settings: ReadOnlySettings): strin
 
 function matches(pattern: string, path: string, folder: string | undefined): boolean {
   const isRelative = !pattern.startsWith('/') && folder !== undefined && isInside(path, folder);
-  return picomatch.isMatch(isRelative ? relative(folder, path) : path, pattern, { dot: true, nonegate: true });
+  return picomatch.isMatch(isRelative ? relative(folder, path) : path, pattern, {
+    dot: true,
+    nonegate: true,
+  });
 }

@@ -78,6 +78,7 @@ async function routeChange(
     isDirty: isDirty(change.path),
     isDestinationDirty: change.kind === 'move' && isDirty(change.toPath),
     isInWorkspace: pathsOf(change).every((path) => paths.isInWorkspace(path)),
+    newFileMode: 0o666 & ~process.umask(),
     links: await linksOf(change.path),
     isEntangled,
   });

@@ -49,7 +49,11 @@ export class UndoKeeper implements Disposable {
     this.#store.dispose();
   }
 
-  async #documentChanged({ document, reason, contentChanges }: vscode.TextDocumentChangeEvent): Promise<void> {
+  async #documentChanged({
+    document,
+    reason,
+    contentChanges,
+  }: vscode.TextDocumentChangeEvent): Promise<void> {
     const watched = this.#documents.get(document.uri.toString());
     if (watched === undefined) {
       return;

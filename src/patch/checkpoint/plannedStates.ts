@@ -1,5 +1,5 @@
-import type { Entry } from '../files/fileSystem.ts';
-import type { FileBefore, Plan, PlannedChange } from '../plan/plan.ts';
+import type { Entry, LinkEntry } from '../files/fileSystem.ts';
+import type { DeleteChange, FileBefore, Plan, PlannedChange, UpdateChange } from '../plan/plan.ts';
 
 /** A file of a plan, before and after, with its contents. */
 export interface PlannedState {
@@ -24,9 +24,16 @@ function statesOf(change: PlannedChange): readonly PlannedState[] {
   const { path, name } = change;
   switch (change.kind) {
     case 'create':
-      return [{ path, name, before: missing, after: { kind: 'file', bytes: change.after } }];
+      return [
+        {
+          path,
+          name,
+          before: change.replaces === undefined ? missing : linkState(change.replaces),
+          after: { kind: 'file', bytes: change.after, mode: change.mode },
+        },
+      ];
     case 'update':
-      return [{ path, name, before: stateOf(change.before), after: written(change.before, change.after) }];
+      return [{ path, name, before: stateOf(change.before), after: updatedState(change) }];
     case 'delete':
       return [{ path, name, before: deletedState(change.before), after: missing }];
     case 'move':
@@ -36,7 +43,7 @@ function statesOf(change: PlannedChange): readonly PlannedState[] {
           path: change.toPath,
           name: change.toName,
           before: change.replaced === undefined ? missing : stateOf(change.replaced),
-          after: written(change.before, change.after),
+          after: { kind: 'file', bytes: change.after, mode: change.before.entry.mode },
           movedFrom: path,
         },
       ];
@@ -49,14 +56,18 @@ function stateOf({ entry, bytes }: FileBefore): ContentState {
   return { kind: 'file', bytes, mode: entry.mode };
 }
 
-function written(before: FileBefore, bytes: Buffer): ContentState {
-  return { kind: 'file', bytes, mode: before.entry.mode };
+function linkState({ target }: LinkEntry): ContentState {
+  return { kind: 'link', target };
 }
 
-function deletedState(before: (PlannedChange & { kind: 'delete' })['before']): ContentState {
-  return 'bytes' in before ? stateOf(before) : { kind: 'link', target: before.entry.target };
+function updatedState({ before, after, mode = before.entry.mode }: UpdateChange): ContentState {
+  return { kind: 'file', bytes: after, mode: mode === 'new' ? undefined : mode };
+}
+
+function deletedState(before: DeleteChange['before']): ContentState {
+  return 'bytes' in before ? stateOf(before) : linkState(before.entry);
 }
 
 function sourceState(entry: Entry, before: FileBefore): ContentState {
-  return entry.kind === 'link' ? { kind: 'link', target: entry.target } : stateOf(before);
+  return entry.kind === 'link' ? linkState(entry) : stateOf(before);
 }

@@ -3,6 +3,7 @@ import { fail, ok } from '../../base/result.ts';
 import { FileError } from '../files/fileSystem.ts';
 import type { FileEntry, FileSystem } from '../files/fileSystem.ts';
 import type { PatchError } from '../patchError.ts';
+import { cannotRead, causeOf } from '../plan/ioErrors.ts';
 import type { FileBefore } from '../plan/plan.ts';
 import { decodeText } from '../text/decode.ts';
 import { splitLines } from '../text/lines.ts';
@@ -214,7 +215,7 @@ function restoreError(error: unknown): PatchError {
     return { kind: 'stale', message: error.message, path: error.path };
   }
   if (error instanceof FileError) {
-    return { kind: 'io.read', message: error.message, path: error.path };
+    return cannotRead(error.path, causeOf(error.code));
   }
   return { kind: 'io.read', message: `A kept content cannot be read: ${(error as Error).message}` };
 }

@@ -2,9 +2,7 @@ import * as vscode from 'vscode';
 
 /** What saving a document would write, without what the settings for saving change. */
 export async function bytesOf(document: vscode.TextDocument): Promise<Buffer> {
-  return Buffer.from(
-    await vscode.workspace.encode(document.getText(), { encoding: document.encoding }),
-  );
+  return Buffer.from(await vscode.workspace.encode(document.getText(), { encoding: document.encoding }));
 }
 
 /** Bytes as an encoding reads them; undefined when the editor takes them for binary. */

@@ -22,7 +22,7 @@ export function createEditorFileSystem(disk: FileSystem): FileSystem {
     async stage(change) {
       for (const path of pathsOf(change)) {
         if ((await dirtyDocumentAt('write', path)) !== undefined) {
-          throw fileError('write', path, 'EBUSY', 'It has unsaved changes. Save or revert it first.');
+          throw new FileError('write', path, 'EBUSY');
         }
       }
       return disk.stage(change);
@@ -34,17 +34,11 @@ async function dirtyDocumentAt(
   operation: FileOperation,
   path: string,
 ): Promise<vscode.TextDocument | undefined> {
-  const documents = await dirtyDocumentsAt(path);
-  if (documents.length > 1) {
-    const names = documents.map(({ uri }) => uri.fsPath).join(' and ');
-    throw fileError(
-      operation,
-      path,
-      'EBUSY',
-      `It is open as ${names}, each with unsaved changes. Save or revert one first.`,
-    );
+  const [document, ...others] = await dirtyDocumentsAt(path);
+  if (others.length > 0) {
+    throw new FileError(operation, path, 'EBUSY'); // which of the texts is the file's is not for us to say
   }
-  return documents[0];
+  return document;
 }
 
 async function statOf(document: vscode.TextDocument, entry: Entry, path: string): Promise<Entry> {
@@ -70,20 +64,11 @@ async function readBuffer(
 ): Promise<Buffer> {
   const bytes = await bytesOf(document);
   if ((await textOf(bytes, document.encoding)) !== document.getText()) {
-    throw fileError(
-      operation,
-      path,
-      'EILSEQ',
-      `Its unsaved text has characters that its encoding, ${document.encoding}, cannot write. Save it with another encoding first.`,
-    );
+    throw new FileError(operation, path, 'EILSEQ');
   }
   return bytes;
 }
 
 function pathsOf(change: FileChange): readonly string[] {
   return change.kind === 'rename' ? [change.path, change.toPath] : [change.path];
-}
-
-function fileError(operation: FileOperation, path: string, code: string, reason: string): FileError {
-  return new FileError(operation, path, code, { cause: new Error(reason) });
 }

@@ -10,6 +10,11 @@ const causes: Readonly<Record<string, string>> = {
   ENOTDIR: 'Not a directory (os error 20)',
   EISDIR: 'Is a directory (os error 21)',
   ELOOP: 'Symbolic link loop (os error 40)',
+  // Of files that are open in the editor with unsaved changes.
+  EILSEQ:
+    'Its unsaved text has characters that its encoding cannot write. Save it with another encoding first',
+  EBUSY:
+    'It is open in the editor by several names, with unsaved changes in each. Save or revert all but one first',
 };
 
 export function causeOf(code: string): string {

@@ -1,0 +1,34 @@
+import { basename } from 'node:path';
+import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
+
+/** What a patch did to a file, in a letter, as source control shows it. */
+export function fileLetter({ before, after, movedFrom }: CheckpointFile): 'A' | 'M' | 'D' | 'R' {
+  if (movedFrom !== undefined) {
+    return 'R';
+  }
+  return before.kind === 'missing' ? 'A' : after.kind === 'missing' ? 'D' : 'M';
+}
+
+export const letterWords = { A: 'added', M: 'modified', D: 'deleted', R: 'renamed' } as const;
+
+/** The files as a person counts them: the two places of a rename are one. */
+export function shownFiles({ files }: Checkpoint): readonly CheckpointFile[] {
+  const sources = new Set(files.map(({ movedFrom }) => movedFrom));
+  return files.filter(({ path }) => !sources.has(path));
+}
+
+/** The first names, and how many more. */
+export function filesSummary(checkpoint: Checkpoint): string {
+  const names = shownFiles(checkpoint).map(({ path }) => basename(path));
+  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
+  return names.slice(0, maxNames).join(', ') + more;
+}
+
+const maxNames = 3;
+
+/** The time of the day, with the date unless it is today's. */
+export function timeWords(createdAt: string, now: Date): string {
+  const time = new Date(createdAt);
+  const clock = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
+  return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString()}, ${clock}`;
+}

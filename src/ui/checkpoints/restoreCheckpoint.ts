@@ -1,0 +1,155 @@
+import * as vscode from 'vscode';
+import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
+import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
+import { planRestore } from '../../patch/checkpoint/restore.ts';
+import type { Restore, RestoredFile } from '../../patch/checkpoint/restore.ts';
+import { restoreLinks } from '../../patch/checkpoint/restoreLinks.ts';
+import type { PatchRequest, ReviewOutcome } from '../../patch/patchHost.ts';
+import { formatPatchError } from '../../patch/plan/formatPatchError.ts';
+import { planFromContents } from '../../patch/plan/planFromContents.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
+import type { PatchReviews } from '../patch/editorPatchHost.ts';
+import type { PatchApplier } from '../patch/patchApplier.ts';
+import type { PolicyStore } from '../policyStore.ts';
+
+export interface RestoreDependencies {
+  readonly checkpoints: CheckpointStore;
+  readonly applier: PatchApplier;
+  readonly policies: PolicyStore;
+  readonly accessUnder: (policy: SandboxPolicy) => WriteAccess;
+  readonly reviews?: PatchReviews | undefined;
+}
+
+/**
+ * Brings the files of a checkpoint back to what they were. What was edited since is merged; where that is not possible
+ * nothing is written, and a review shows the conflicts.
+ */
+export async function restoreCheckpoint(
+  checkpoint: Checkpoint,
+  dependencies: RestoreDependencies,
+): Promise<void> {
+  const policy = policyOf(checkpoint, dependencies.policies);
+  if (typeof policy === 'string') {
+    await vscode.window.showErrorMessage(policy);
+    return;
+  }
+  const { applier, checkpoints } = dependencies;
+  const restore = await planRestore(checkpoint, {
+    files: applier.files,
+    content: (hash) => checkpoints.content(hash),
+  });
+  if (!restore.ok) {
+    await vscode.window.showErrorMessage(formatPatchError(restore.error));
+    return;
+  }
+  if (restore.value.files.length === 0) {
+    await vscode.window.showInformationMessage('The files are what they were before this patch already.');
+    return;
+  }
+  const request = requestOf(checkpoint, restore.value, policy, dependencies.accessUnder(policy));
+  const conflicts = restore.value.files.filter(({ outcome }) => outcome === 'conflict');
+  if (conflicts.length > 0) {
+    await reviewConflicts(request, conflicts, dependencies.reviews);
+  } else {
+    await apply(checkpoint, restore.value, request, applier);
+  }
+}
+
+/** The policy of the root, or why there is none. */
+function policyOf({ root: path }: Checkpoint, policies: PolicyStore): SandboxPolicy | string {
+  const root = policies.list().find((candidate) => candidate.path === path);
+  if (root === undefined) {
+    return `${path} is not a folder of this workspace. Open it to restore its files.`;
+  }
+  const policy = policies.policyFor(root);
+  return policy.ok ? policy.value : `${policy.error.message} ${policy.error.hint}`;
+}
+
+function requestOf(
+  checkpoint: Checkpoint,
+  restore: Restore,
+  policy: SandboxPolicy,
+  access: WriteAccess,
+): PatchRequest {
+  const refusals = restore.files.map(({ path }) => access(path));
+  return {
+    title: `Restore “${checkpoint.title}”`,
+    cwd: checkpoint.cwd,
+    policy,
+    plan: planFromContents(
+      restore.files.map(({ path, name, current, content, mode }) => ({
+        path,
+        name,
+        before: current,
+        after: content,
+        mode,
+      })),
+    ),
+    // The person asks for it: that is the yes that these writes need.
+    refusals: refusals.filter((refusal): refusal is WriteRefusal => refusal !== undefined),
+  };
+}
+
+async function apply(
+  checkpoint: Checkpoint,
+  { files }: Restore,
+  request: PatchRequest,
+  applier: PatchApplier,
+): Promise<void> {
+  const applied = await applier.applyReviewed(request);
+  if (!applied.ok) {
+    await vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
+    return;
+  }
+  const isUntrusted = request.refusals.some(({ reason }) => reason === 'untrusted');
+  const problems = isUntrusted ? [] : await restoreLinks(files, () => undefined);
+  if (problems.length > 0) {
+    await vscode.window.showErrorMessage(problems.join(' '));
+  }
+  const merged = files.filter(({ outcome }) => outcome === 'merged');
+  const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`} to before “${checkpoint.title}”.`;
+  if (merged.length > 0) {
+    const text = `${what} Edited since, and merged: ${namesOf(merged)}.`;
+    void vscode.window.showInformationMessage(text);
+  } else {
+    vscode.window.setStatusBarMessage(what, statusMs);
+  }
+}
+
+const statusMs = 5000;
+
+async function reviewConflicts(
+  request: PatchRequest,
+  conflicts: readonly RestoredFile[],
+  reviews: PatchReviews | undefined,
+): Promise<void> {
+  const what = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch.`;
+  if (reviews === undefined) {
+    await vscode.window.showErrorMessage(`${what} Nothing was restored.`);
+    return;
+  }
+  void vscode.window.showWarningMessage(
+    `${what} Nothing was restored yet: the review “${request.title}” shows the conflicts.`,
+  );
+  const outcome = await reviews.open(request, new AbortController().signal);
+  const failure = failureOf(outcome);
+  if (failure !== undefined) {
+    await vscode.window.showErrorMessage(failure);
+  }
+}
+
+function failureOf(outcome: ReviewOutcome): string | undefined {
+  switch (outcome.kind) {
+    case 'obsolete':
+    case 'failed':
+      return `Nothing was restored. ${formatPatchError(outcome.error)}`;
+    case 'decided':
+    case 'abandoned':
+      return undefined;
+  }
+}
+
+function namesOf(files: readonly RestoredFile[]): string {
+  return files.map(({ name }) => name).join(', ');
+}
