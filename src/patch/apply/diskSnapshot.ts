@@ -65,7 +65,8 @@ async function restoreFile(
     }
     const isOurs = entry.kind === 'missing' || written.some((content) => bytes?.equals(content) === true);
     if (!isOurs && bytes?.equals(before?.bytes ?? Buffer.alloc(0)) !== true) {
-      return `${path} was changed by another program meanwhile and stays as it is.`;
+      // Where there was nothing, nothing of ours can be lost.
+      return before && `${path} was changed by another program meanwhile and stays as it is.`;
     }
     const staged = await disk.stage(
       before === undefined

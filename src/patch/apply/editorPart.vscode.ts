@@ -61,7 +61,8 @@ export async function prepareEditorPart(options: EditorPartOptions): Promise<Edi
           written.set(change.kind === 'move' ? change.toPath : change.path, [change.after]);
         }
       }
-      if (!(await vscode.workspace.applyEdit(workspaceEdit(options)))) {
+      // An empty edit counts as refused.
+      if (changes.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(options)))) {
         return editRefused(changes.map(({ name }) => name));
       }
       // Documents that had unsaved changes last: going back is simplest while they have not been saved.
@@ -140,14 +141,12 @@ async function firstDifference(
 
 /** The editor moves open documents along, which a rename on the disk would not. */
 async function renameBack({ routed, paths, disk }: EditorPartOptions): Promise<void> {
-  const edit = new vscode.WorkspaceEdit();
   for (const change of routed.operations) {
     if (change.kind === 'move' && (await isMissing(change.path, disk))) {
+      const edit = new vscode.WorkspaceEdit();
       edit.renameFile(paths.uriOf(change.toPath), paths.uriOf(change.path));
+      await vscode.workspace.applyEdit(edit);
     }
-  }
-  if (edit.size > 0) {
-    await vscode.workspace.applyEdit(edit);
   }
 }
 
