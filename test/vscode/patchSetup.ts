@@ -23,14 +23,14 @@ export interface PatchSetup {
   readonly log: string[];
   readonly policy: SandboxPolicy;
   /** A path in a folder of this test, inside the open folder. */
-  path(name: string): string;
-  write(name: string, content: string | Buffer, mode?: number): Promise<string>;
+  readonly path: (name: string) => string;
+  readonly write: (name: string, content: string | Buffer, mode?: number) => Promise<string>;
   /** Plans new contents for names in the folder of this test; undefined deletes. */
-  plan(contents: Readonly<Record<string, string | Buffer | undefined>>): Promise<Plan>;
-  apply(plan: Plan, more?: { policy?: SandboxPolicy }): Promise<readonly string[]>;
-  applyReviewed(plan: Plan, refusals: readonly WriteRefusal[]): Promise<readonly string[]>;
+  readonly plan: (contents: Readonly<Record<string, string | Buffer | undefined>>) => Promise<Plan>;
+  readonly apply: (plan: Plan, more?: { policy?: SandboxPolicy }) => Promise<readonly string[]>;
+  readonly applyReviewed: (plan: Plan, refusals: readonly WriteRefusal[]) => Promise<readonly string[]>;
   /** Applies what is expected to fail, and gives the error. */
-  failure(plan: Plan): Promise<PatchError>;
+  readonly failure: (plan: Plan) => Promise<PatchError>;
 }
 
 /** Sets one up for every test of the suite that calls it. */

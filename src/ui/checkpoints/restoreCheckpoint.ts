@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { AccessUnder } from '../../patch/accessUnder.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
 import { planRestore } from '../../patch/checkpoint/restore.ts';
@@ -17,7 +18,7 @@ export interface RestoreDependencies {
   readonly checkpoints: CheckpointStore;
   readonly applier: PatchApplier;
   readonly policies: PolicyStore;
-  readonly accessUnder: (policy: SandboxPolicy) => WriteAccess;
+  readonly accessUnder: AccessUnder;
   readonly reviews?: PatchReviews | undefined;
 }
 

@@ -3,6 +3,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { AccessUnder } from '../../patch/accessUnder.ts';
 import { UndoKeeper } from '../../patch/apply/undoKeeper.vscode.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
@@ -12,7 +13,6 @@ import type { FileSystem } from '../../patch/files/fileSystem.ts';
 import type { PatchError } from '../../patch/patchError.ts';
 import type { AppliedPatch, PatchRequest } from '../../patch/patchHost.ts';
 import { applyInEditor } from '../../patch/workspaceEdit.vscode.ts';
-import type { AccessUnder } from '../../patch/accessUnder.ts';
 import type { WriteAccess } from '../../sandbox/writeAccess.ts';
 import { NewDiagnostics } from './newDiagnostics.ts';
 
