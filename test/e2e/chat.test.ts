@@ -2,11 +2,10 @@ import assert from 'node:assert/strict';
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Locator } from 'playwright-core';
 import { assertEnded, descendantsOf, listProcesses } from '../harness/processes.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { projectFolder, useEditor } from './harness.ts';
-import type { Editor, EditorOptions } from './harness.ts';
+import { normaliseSpaces, useChat } from './useChat.ts';
+import type { Editor } from './harness.ts';
 
 describe('a tool call in chat, in a sandboxed folder', () => {
   const chat = useChat();
@@ -45,7 +44,7 @@ describe('a tool call in chat, in a folder without a sandbox', () => {
     await ask({ cmd });
     await card.getByText('Run without a sandbox?').first().waitFor();
     const message = card.locator('.chat-confirmation-widget-message p').filter({ hasText: 'touch skipped' });
-    assert.equal(normalise(await message.first().innerText()), cmd);
+    assert.equal(normaliseSpaces(await message.first().innerText()), cmd);
     assert.ok(await message.first().evaluate(isWrapped), 'the command runs out of the card');
     await editor.screenshot('chat-confirmation');
     await skip();
@@ -74,81 +73,6 @@ describe('a tool call in chat, in a folder without a sandbox', () => {
   });
 });
 
-interface Chat {
-  readonly editor: Editor;
-  /** The question above the input; counts none while nothing is asked. */
-  readonly card: Locator;
-  /** Sends a prompt that makes the scripted model call `cordon_exec_command` with this input. */
-  readonly ask: (input: object) => Promise<void>;
-  /** Waits until the answer to the last prompt, which is what the model got from the tool, has the text. */
-  readonly answer: (text: string | RegExp) => Promise<string>;
-  readonly allowOnce: () => Promise<void>;
-  readonly skip: () => Promise<void>;
-  /** Stops the request that runs. */
-  readonly cancel: () => Promise<void>;
-}
-
-/** An editor with the chat open and the scripted model ready. */
-function useChat(options: EditorOptions = {}): () => Chat {
-  const scriptedModel = join(projectFolder, 'test', 'fixtures', 'scripted-model');
-  const editor = useEditor({ ...options, extraExtensions: [scriptedModel] });
-  before('open the chat', async () => {
-    await editor().runCommand('Chat: Open Chat');
-    // Requests fail while the editor does not know the model.
-    await editor().page.locator('.model-picker-item').getByText('Scripted Model').waitFor();
-  });
-  return () => chatOf(editor());
-}
-
-function chatOf(editor: Editor): Chat {
-  const { page, type, press } = editor;
-  const card = page.locator('.chat-tool-confirmation-carousel');
-  const stop = page.locator('.chat-input-toolbars').getByLabel('Cancel (');
-  const result = page.locator('.chat-most-recent-response .interactive-result-editor .view-lines');
-  const shown = async (): Promise<string> => normalise((await result.allInnerTexts()).join('\n'));
-  return {
-    editor,
-    card,
-    async ask(input) {
-      await page.locator('.chat-editor-container').click();
-      await type(`@tester ${JSON.stringify(input)}`);
-      await press('Enter');
-    },
-    async answer(text) {
-      const found = await waitFor(
-        `${text} in the answer`,
-        async () => {
-          const actual = await shown();
-          return (typeof text === 'string' ? actual.includes(text) : text.test(actual)) ? actual : undefined;
-        },
-        { describe: shown },
-      );
-      // A prompt that is sent before the end waits in a queue.
-      await stop.waitFor({ state: 'detached' });
-      return found;
-    },
-    async allowOnce() {
-      await card.getByLabel('More Actions...').click();
-      // By keys: a menu takes no click in the moment in which it opens.
-      const focused = page.locator('.monaco-menu .action-item.focused');
-      await waitFor('the focus on "Allow Once"', async () => {
-        await press('ArrowDown');
-        return (await focused.allInnerTexts()).some((label) => label.includes('Allow Once'));
-      });
-      await press('Enter');
-      await card.waitFor({ state: 'detached' });
-    },
-    async skip() {
-      await card.getByRole('button', { name: 'Proceed without running this tool' }).click();
-      await card.waitFor({ state: 'detached' });
-    },
-    async cancel() {
-      await stop.click();
-      await stop.waitFor({ state: 'detached' });
-    },
-  };
-}
-
 async function cancelAndExpectEnd(editor: Editor, cancel: () => Promise<void>): Promise<void> {
   const sleeps = () =>
     descendantsOf(editor.serverPid).filter(({ command }) => /^(\S*\/)?sleep 1000$/.test(command));
@@ -162,9 +86,4 @@ async function cancelAndExpectEnd(editor: Editor, cancel: () => Promise<void>): 
 /** True when no line of the element is wider than the element. */
 function isWrapped(element: { readonly scrollWidth: number; readonly clientWidth: number }): boolean {
   return element.scrollWidth <= element.clientWidth;
-}
-
-/** Spaces as they were typed, without the places where a long word may break. */
-function normalise(text: string): string {
-  return text.replaceAll('\u00a0', ' ').replaceAll('\u200b', '').trim();
 }

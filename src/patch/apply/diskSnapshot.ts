@@ -1,7 +1,7 @@
-import { lstat, rmdir } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { rmdir } from 'node:fs/promises';
 import { FileError } from '../files/fileSystem.ts';
 import type { FileEntry, FileSystem } from '../files/fileSystem.ts';
+import { missingFoldersAbove } from '../files/missingFolders.ts';
 
 /** What the disk holds at some paths, to be put back when something fails later. */
 export interface DiskSnapshot {
@@ -17,14 +17,11 @@ export interface DiskSnapshot {
 /** Reads the files at the paths. Throws {@link FileError}. */
 export async function takeDiskSnapshot(paths: readonly string[], disk: FileSystem): Promise<DiskSnapshot> {
   const files = new Map<string, HeldFile | undefined>();
-  const missingFolders = new Set<string>();
   for (const path of paths) {
     const entry = await disk.stat(path);
     files.set(path, entry.kind === 'file' ? { entry, bytes: await disk.read(path) } : undefined);
-    if (entry.kind === 'missing') {
-      await addMissingFolders(path, missingFolders);
-    }
   }
+  const missingFolders = await missingFoldersAbove(paths);
   return {
     bytesAt: (path) => files.get(path)?.bytes,
     async restore(written) {
@@ -35,7 +32,7 @@ export async function takeDiskSnapshot(paths: readonly string[], disk: FileSyste
           problems.push(problem);
         }
       }
-      for (const folder of [...missingFolders].sort((a, b) => b.length - a.length)) {
+      for (const folder of missingFolders) {
         await rmdir(folder).catch(() => undefined); // never made, or somebody else put something into it
       }
       return problems;
@@ -82,17 +79,4 @@ async function restoreFile(
   } catch (error) {
     return `${path} could not be changed back: ${error instanceof FileError ? error.code : String(error)}.`;
   }
-}
-
-async function addMissingFolders(path: string, found: Set<string>): Promise<void> {
-  for (let folder = dirname(path); !(await exists(folder)); folder = dirname(folder)) {
-    found.add(folder);
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  return lstat(path).then(
-    () => true,
-    () => false,
-  );
 }

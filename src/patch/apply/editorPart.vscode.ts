@@ -90,13 +90,13 @@ export async function prepareEditorPart(options: EditorPartOptions): Promise<Edi
   };
 }
 
-/** All of it as one edit: texts first, then what frees places, then what takes them. */
+/**
+ * All of it as one edit: what frees places, then what takes them, then the texts. They come last because the editor
+ * opens a tab for a document that has unsaved text for the better part of a second.
+ */
 function workspaceEdit({ routed, paths, label }: EditorPartOptions): vscode.WorkspaceEdit {
   const edit = new vscode.WorkspaceEdit();
   const metadata = { needsConfirmation: false, label };
-  for (const { change, document, textBefore, textAfter } of routed.updates) {
-    setTextEdits(edit, document.uri, textReplacements(textBefore, textAfter, change.edits), label);
-  }
   const order = { delete: 0, move: 1, create: 2 } as const;
   for (const change of [...routed.operations].sort((a, b) => order[a.kind] - order[b.kind])) {
     switch (change.kind) {
@@ -110,6 +110,9 @@ function workspaceEdit({ routed, paths, label }: EditorPartOptions): vscode.Work
         edit.createFile(paths.uriOf(change.path), { contents: change.after }, metadata);
         break;
     }
+  }
+  for (const { change, document, textBefore, textAfter } of routed.updates) {
+    setTextEdits(edit, document.uri, textReplacements(textBefore, textAfter, change.edits), label);
   }
   return edit;
 }

@@ -38,6 +38,8 @@ export const checkpointSchema = z.object({
   /** What the names are relative to. */
   cwd: absolutePath,
   files: z.array(checkpointFile).min(1),
+  /** Folders that the patch had to make. */
+  newFolders: z.array(absolutePath),
 });
 
 /** What the files of one patch were before it was applied, and what they became. */

@@ -4,6 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Event } from '../../base/event.ts';
 import type { Log } from '../../base/log.ts';
+import { missingFoldersAbove } from '../files/missingFolders.ts';
 import type { Plan } from '../plan/plan.ts';
 import { BlobStore } from './blobStore.ts';
 import type { Checkpoint, CheckpointFile, FileState } from './checkpoint.ts';
@@ -96,6 +97,7 @@ export class CheckpointStore implements Disposable {
         root: options.root,
         cwd: options.cwd,
         files,
+        newFolders: [...(await missingFoldersAbove(files.map(({ path }) => path)))],
       };
       await this.#records.write(checkpoint);
       await this.#prune(checkpoint.id);

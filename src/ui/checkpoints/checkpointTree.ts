@@ -4,7 +4,7 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
-import { fileLetter, filesSummary, letterWords, shownFiles, timeWords } from './checkpointWords.ts';
+import { checkpointSummary, fileLetter, letterWords, shownFiles } from './checkpointWords.ts';
 import { openFileChange } from './showChanges.ts';
 
 /** A row: a checkpoint, or one of its files. */
@@ -44,16 +44,14 @@ export function createCheckpointTree(checkpoints: CheckpointStore): Disposable {
 }
 
 function checkpointItem(checkpoint: Checkpoint): vscode.TreeItem {
-  const time = timeWords(checkpoint.createdAt, new Date());
+  const summary = checkpointSummary(checkpoint, new Date());
   const item = new vscode.TreeItem(checkpoint.title, vscode.TreeItemCollapsibleState.Collapsed);
   item.id = checkpoint.id;
-  item.description = `${time} · ${filesSummary(checkpoint)}`;
-  item.tooltip = `Before “${checkpoint.title}”, ${time}, in ${checkpoint.root}`;
+  item.description = summary;
+  item.tooltip = `Before ${checkpoint.title}\n${summary} · in ${checkpoint.root}`;
   item.iconPath = new vscode.ThemeIcon('history');
   item.contextValue = 'checkpoint';
-  item.accessibilityInformation = {
-    label: `Checkpoint before ${checkpoint.title}, ${time}, ${filesSummary(checkpoint)}`,
-  };
+  item.accessibilityInformation = { label: `Checkpoint before ${checkpoint.title}, ${summary}` };
   return item;
 }
 

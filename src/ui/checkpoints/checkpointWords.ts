@@ -1,4 +1,3 @@
-import { basename } from 'node:path';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 
 /** What a patch did to a file, in a letter, as source control shows it. */
@@ -17,17 +16,14 @@ export function shownFiles({ files }: Checkpoint): readonly CheckpointFile[] {
   return files.filter(({ path }) => !sources.has(path));
 }
 
-/** The first names, and how many more. */
-export function filesSummary(checkpoint: Checkpoint): string {
-  const names = shownFiles(checkpoint).map(({ path }) => basename(path));
-  const more = names.length > maxNames ? ` and ${names.length - maxNames} more` : '';
-  return names.slice(0, maxNames).join(', ') + more;
+/** When it was made, and for how much. */
+export function checkpointSummary(checkpoint: Checkpoint, now: Date): string {
+  const count = shownFiles(checkpoint).length;
+  return `${timeWords(checkpoint.createdAt, now)} · ${count} ${count === 1 ? 'file' : 'files'}`;
 }
 
-const maxNames = 3;
-
 /** The time of the day, with the date unless it is today's. */
-export function timeWords(createdAt: string, now: Date): string {
+function timeWords(createdAt: string, now: Date): string {
   const time = new Date(createdAt);
   const clock = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString()}, ${clock}`;

@@ -2,9 +2,9 @@ import * as vscode from 'vscode';
 import type { AccessUnder } from '../../patch/accessUnder.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
+import { completeRestore } from '../../patch/checkpoint/completeRestore.ts';
 import { planRestore } from '../../patch/checkpoint/restore.ts';
 import type { Restore, RestoredFile } from '../../patch/checkpoint/restore.ts';
-import { restoreLinks } from '../../patch/checkpoint/restoreLinks.ts';
 import type { PatchRequest, ReviewOutcome } from '../../patch/patchHost.ts';
 import { formatPatchError } from '../../patch/plan/formatPatchError.ts';
 import { planFromContents } from '../../patch/plan/planFromContents.ts';
@@ -75,7 +75,7 @@ function requestOf(
 ): PatchRequest {
   const refusals = restore.files.map(({ path }) => access(path));
   return {
-    title: `Restore “${checkpoint.title}”`,
+    title: checkpoint.title.startsWith(titlePrefix) ? checkpoint.title : titlePrefix + checkpoint.title,
     cwd: checkpoint.cwd,
     policy,
     plan: planFromContents(
@@ -103,20 +103,20 @@ async function apply(
     await vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
     return;
   }
-  const isUntrusted = request.refusals.some(({ reason }) => reason === 'untrusted');
-  const problems = isUntrusted ? [] : await restoreLinks(files, () => undefined);
+  const problems = await completeRestore(checkpoint, files);
   if (problems.length > 0) {
-    await vscode.window.showErrorMessage(problems.join(' '));
+    void vscode.window.showErrorMessage(problems.join(' '));
   }
   const merged = files.filter(({ outcome }) => outcome === 'merged');
-  const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`} to before “${checkpoint.title}”.`;
+  const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`}`;
   if (merged.length > 0) {
-    const text = `${what} Edited since, and merged: ${namesOf(merged)}.`;
-    void vscode.window.showInformationMessage(text);
+    void vscode.window.showInformationMessage(`${what}. Edited since, and merged: ${namesOf(merged)}.`);
   } else {
-    vscode.window.setStatusBarMessage(what, statusMs);
+    vscode.window.setStatusBarMessage(`${what}.`, statusMs);
   }
 }
+
+const titlePrefix = 'Restore of ';
 
 const statusMs = 5000;
 
@@ -125,13 +125,13 @@ async function reviewConflicts(
   conflicts: readonly RestoredFile[],
   reviews: PatchReviews | undefined,
 ): Promise<void> {
-  const what = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch.`;
+  const reason = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch`;
   if (reviews === undefined) {
-    await vscode.window.showErrorMessage(`${what} Nothing was restored.`);
+    await vscode.window.showErrorMessage(`Nothing was restored: ${reason}.`);
     return;
   }
   void vscode.window.showWarningMessage(
-    `${what} Nothing was restored yet: the review “${request.title}” shows the conflicts.`,
+    `Nothing was restored yet: ${reason}. The patch review “${request.title}” shows the conflicts.`,
   );
   const outcome = await reviews.open(request, new AbortController().signal);
   const failure = failureOf(outcome);

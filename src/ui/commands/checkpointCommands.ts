@@ -4,7 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
 import type { CheckpointNode } from '../checkpoints/checkpointTree.ts';
-import { filesSummary, shownFiles, timeWords } from '../checkpoints/checkpointWords.ts';
+import { checkpointSummary } from '../checkpoints/checkpointWords.ts';
 import { restoreCheckpoint } from '../checkpoints/restoreCheckpoint.ts';
 import type { RestoreDependencies } from '../checkpoints/restoreCheckpoint.ts';
 import { showChanges } from '../checkpoints/showChanges.ts';
@@ -50,11 +50,10 @@ async function pickCheckpoint(checkpoints: CheckpointStore): Promise<Checkpoint 
   }
   const isOneRoot = new Set(all.map(({ root }) => root)).size === 1;
   const entries = all.map((checkpoint): Entry => {
-    const files = shownFiles(checkpoint).length;
     return {
       label: checkpoint.title,
-      description: `${timeWords(checkpoint.createdAt, new Date())} · ${files} ${files === 1 ? 'file' : 'files'}`,
-      detail: isOneRoot ? filesSummary(checkpoint) : `${filesSummary(checkpoint)} in ${checkpoint.root}`,
+      description: checkpointSummary(checkpoint, new Date()),
+      ...(isOneRoot ? {} : { detail: checkpoint.root }),
       checkpoint,
     };
   });

@@ -69,6 +69,13 @@ describe('CheckpointStore', () => {
     assert.equal((await store.content(hashOf(Buffer.from('gone')))).toString(), 'gone');
   });
 
+  it('knows the folders that the patch has to make', async () => {
+    const path = join(folder.path, 'new', 'deep', 'file');
+    const plan = planFromContents([{ path, name: 'file', before: undefined, after: Buffer.from('x') }]);
+    const { newFolders } = await record(open(), plan);
+    assert.deepEqual(newFolders, [join(folder.path, 'new', 'deep'), join(folder.path, 'new')]);
+  });
+
   it('keeps equal contents once, readable for nobody else', async () => {
     const store = open();
     await record(store, everyKind);

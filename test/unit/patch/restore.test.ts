@@ -192,6 +192,7 @@ function checkpointOf(cases: readonly Case[]): Checkpoint {
     version: 1,
     id: '1-00000000',
     createdAt: new Date(1).toISOString(),
+    newFolders: [],
     title: 'patch',
     root: '/root',
     cwd: '/root',

@@ -1,11 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Checkpoint, CheckpointFile } from '../../../src/patch/checkpoint/checkpoint.ts';
-import {
-  fileLetter,
-  filesSummary,
-  shownFiles,
-  timeWords,
-} from '../../../src/ui/checkpoints/checkpointWords.ts';
+import { checkpointSummary, fileLetter, shownFiles } from '../../../src/ui/checkpoints/checkpointWords.ts';
 
 const missing = { kind: 'missing' } as const;
 const there = { kind: 'file', hash: '0'.repeat(64), size: 1 } as const;
@@ -20,6 +15,7 @@ const checkpoint = (files: CheckpointFile[]): Checkpoint => ({
   version: 1,
   id: '1-00000000',
   createdAt: new Date(0).toISOString(),
+  newFolders: [],
   title: 'patch',
   root: '/root',
   cwd: '/root',
@@ -45,14 +41,10 @@ describe('the words of checkpoints', () => {
     );
   });
 
-  it('name three files, and count the others', () => {
-    assert.equal(filesSummary(checkpoint([file('a'), file('b')])), 'a, b');
-    assert.equal(filesSummary(checkpoint('abcde'.split('').map((name) => file(name)))), 'a, b, c and 2 more');
-  });
-
-  it('leave out the date of today', () => {
-    const time = new Date(2026, 5, 7, 8, 9);
-    assert.doesNotMatch(timeWords(time.toISOString(), new Date(2026, 5, 7, 23, 0)), /2026/);
-    assert.match(timeWords(time.toISOString(), new Date(2026, 5, 8, 1, 0)), /2026/);
+  it('say how many files there are, and leave out the date of today', () => {
+    const made = { ...checkpoint([file('a')]), createdAt: new Date(2026, 5, 7, 8, 9).toISOString() };
+    assert.match(checkpointSummary(made, new Date(2026, 5, 7, 23, 0)), /^[^/]*08:09[^/]* · 1 file$/);
+    assert.match(checkpointSummary(made, new Date(2026, 5, 8, 1, 0)), /2026.*08:09/);
+    assert.match(checkpointSummary(checkpoint([file('a'), file('b')]), new Date()), / · 2 files$/);
   });
 });

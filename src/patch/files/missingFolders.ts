@@ -1,0 +1,24 @@
+import { lstat } from 'node:fs/promises';
+import { dirname } from 'node:path';
+
+/** The folders above the paths that do not exist, innermost first. */
+export async function missingFoldersAbove(paths: readonly string[]): Promise<readonly string[]> {
+  const missing = new Set<string>();
+  for (const path of paths) {
+    for (
+      let folder = dirname(path);
+      !missing.has(folder) && !(await exists(folder));
+      folder = dirname(folder)
+    ) {
+      missing.add(folder);
+    }
+  }
+  return [...missing].sort((a, b) => b.length - a.length);
+}
+
+async function exists(path: string): Promise<boolean> {
+  return lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
