@@ -93,11 +93,27 @@ describe('checkpoints', () => {
     await editor.screenshot('checkpoint-conflict');
   });
 
-  it('are not needed to undo a patch in one step', async () => {
+  it('go away one by one, after a question', async () => {
+    const { editor } = chat();
+    const count = await rows(editor).count();
+    await chooseInMenu(editor, rows(editor).first(), 'Delete Checkpoint');
+    await editor.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Delete' }).click();
+    await waitFor('one row less', async () => (await rows(editor).count()) === count - 1);
+  });
+});
+
+describe('a patch of an agent in open files', () => {
+  const chat = useChat({ userSettings: { 'files.autoSave': 'off' } });
+
+  const at = (name: string): string => join(chat().editor.workspace, name);
+  const read = (name: string): Promise<string> => readFile(at(name), 'utf8');
+
+  it('goes back in one step, on the disk too', async () => {
     const { ask, answer, editor } = chat();
-    await writeFile(at('src/greeting.js'), before);
+    const before = await read('src/greeting.js');
     await editor.press('Control+p');
-    await editor.answer('greeting.js', /Search files by name/);
+    await editor.type('greeting.js');
+    await editor.pick('greeting.js');
     const line = editor.page.locator('.editor-group-container .view-line').filter({ hasText: 'Hello, ' });
     await line.first().waitFor();
     const patch = [
@@ -108,16 +124,16 @@ describe('checkpoints', () => {
       '+  return `Good evening, ${name}!`;',
       '*** Add File: evening.md',
       '+# Evening',
-      '*** Update File: package.json',
+      '*** Update File: README.md',
       '@@',
-      ' {',
-      '+  "description": "patched",',
+      '-# Sample project',
+      '+# Patched project',
       '*** End Patch',
     ];
-    const manifest = await read('package.json');
+    const readme = await read('README.md');
     await ask({ cmd: `apply_patch <<'EOF'\n${patch.join('\n')}\nEOF`, login: false });
     await answer(/A evening\.md/);
-    assert.match(await read('package.json'), /patched/);
+    assert.match(await read('README.md'), /Patched/);
     await editor.page
       .locator('.editor-group-container .view-line')
       .filter({ hasText: 'Good evening' })
@@ -125,17 +141,9 @@ describe('checkpoints', () => {
       .click();
     await editor.press('Control+z');
     await editor.screenshot('undo-patch');
-    await waitFor('the disk to follow', async () => (await read('package.json')) === manifest);
+    await waitFor('the disk to follow', async () => (await read('README.md')) === readme);
     await waitFor('the open file to follow', async () => (await read('src/greeting.js')) === before);
     assert.equal(existsSync(at('evening.md')), false);
-  });
-
-  it('go away one by one, after a question', async () => {
-    const { editor } = chat();
-    const count = await rows(editor).count();
-    await chooseInMenu(editor, rows(editor).first(), 'Delete Checkpoint');
-    await editor.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Delete' }).click();
-    await waitFor('one row less', async () => (await rows(editor).count()) === count - 1);
   });
 });
 

@@ -4,7 +4,7 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
-import { checkpointSummary, fileLetter, letterWords, shownFiles } from './checkpointWords.ts';
+import { checkpointSummary, fileLetter, letterWords, shownFiles, timeWords } from './checkpointWords.ts';
 import { openFileChange } from './showChanges.ts';
 
 /** A row: a checkpoint, or one of its files. */
@@ -45,9 +45,13 @@ export function createCheckpointTree(checkpoints: CheckpointStore): Disposable {
 
 function checkpointItem(checkpoint: Checkpoint): vscode.TreeItem {
   const summary = checkpointSummary(checkpoint, new Date());
-  const item = new vscode.TreeItem(checkpoint.title, vscode.TreeItemCollapsibleState.Collapsed);
+  // The time first: titles are long, and a narrow side bar cuts them.
+  const item = new vscode.TreeItem(
+    timeWords(checkpoint.createdAt, new Date()),
+    vscode.TreeItemCollapsibleState.Collapsed,
+  );
   item.id = checkpoint.id;
-  item.description = summary;
+  item.description = checkpoint.title;
   item.tooltip = `Before ${checkpoint.title}\n${summary} · in ${checkpoint.root}`;
   item.iconPath = new vscode.ThemeIcon('history');
   item.contextValue = 'checkpoint';

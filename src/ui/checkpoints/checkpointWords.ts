@@ -23,7 +23,7 @@ export function checkpointSummary(checkpoint: Checkpoint, now: Date): string {
 }
 
 /** The time of the day, with the date unless it is today's. */
-function timeWords(createdAt: string, now: Date): string {
+export function timeWords(createdAt: string, now: Date): string {
   const time = new Date(createdAt);
   const clock = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
   return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString()}, ${clock}`;
