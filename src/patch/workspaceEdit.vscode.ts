@@ -64,6 +64,7 @@ export async function applyInEditor(
     }
   } catch (error) {
     if (!(error instanceof FileError)) {
+      await part?.rollBack();
       throw error;
     }
     return fail(await rollBack(part, cannotRead(error.path, causeOf(error.code)), log));

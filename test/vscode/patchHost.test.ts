@@ -15,6 +15,8 @@ const openFiles = (): readonly string[] =>
   vscode.window.tabGroups.all.flatMap(({ tabs }) =>
     tabs.flatMap(({ input }) => (input instanceof vscode.TabInputText ? [input.uri.fsPath] : [])),
   );
+/** Documents without a tab that the editor keeps open at a time are fewer. */
+const manyFiles = 250;
 const documentOf = (path: string): vscode.TextDocument | undefined =>
   vscode.workspace.textDocuments.find(({ uri }) => uri.fsPath === path);
 
@@ -163,6 +165,19 @@ describe('a patch applied in the editor', () => {
     await apply(planOf([{ kind: 'delete', path: path('link'), name: 'link', before: { entry } }]));
     await assert.rejects(lstat(path('link')));
     assert.equal(await text(path('target')), 'a\n');
+  });
+
+  it('may have more files than the editor keeps documents of, without opening tabs', async () => {
+    const { write, path, plan, apply } = setup();
+    const names = Array.from({ length: manyFiles }, (_, index) => `file ${index}`);
+    for (const name of names) {
+      await write(name, `${name}\n`);
+    }
+    await apply(await plan(Object.fromEntries(names.map((name) => [name, `${name} changed\n`]))));
+    for (const name of names) {
+      assert.equal(await text(path(name)), `${name} changed\n`);
+    }
+    assert.deepEqual(openFiles(), []);
   });
 
   it('writes exactly the plan in spite of the settings for saving, and says so', async () => {
@@ -518,6 +533,27 @@ describe('a patch that cannot be applied', () => {
     assert.equal(existsSync(path('folder')), false);
     assert.deepEqual(await checkpoints.list(), []);
     await rm(path('second'));
+  });
+
+  it('takes many files back', async () => {
+    const { write, path, plan, failure } = setup();
+    const names = Array.from({ length: manyFiles }, (_, index) => `file ${index}`);
+    for (const name of names) {
+      await write(name, `${name}\n`);
+    }
+    const mixed = await write('mixed', 'a\r\nb\n');
+    const contents = Object.fromEntries(names.map((name) => [name, `${name} changed\n`]));
+    const planned = await plan({ ...contents, mixed: 'A\r\nb\n' });
+    const subscription = vscode.workspace.onDidSaveTextDocument(() => writeFile(mixed, 'somebody else\n'));
+    try {
+      assert.equal((await failure(planned)).kind, 'stale');
+    } finally {
+      subscription.dispose();
+    }
+    for (const name of names) {
+      assert.equal(await text(path(name)), `${name}\n`);
+    }
+    assert.ok(vscode.workspace.textDocuments.every(({ isDirty }) => !isDirty));
   });
 
   it('takes the editor’s part back when the part on the disk fails', async () => {

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import { textOf } from '../files/documentBytes.vscode.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import type { DocumentUpdate } from './routePlan.vscode.ts';
-import { saveExactly } from './saveExactly.vscode.ts';
+import { liveDocument, saveExactly } from './saveExactly.vscode.ts';
 import type { TextReplacement } from './textReplacements.ts';
 import { textReplacements } from './textReplacements.ts';
 
@@ -28,12 +28,13 @@ export function setTextEdits(
  * before, and holds again after this unless it was not reached.
  */
 export async function rollBackDocument(
-  { document, change, textBefore, wasDirty }: DocumentUpdate,
+  { document: opened, change, textBefore, wasDirty }: DocumentUpdate,
   wasSaved: boolean,
   bytesOnDisk: Buffer | undefined,
   disk: FileSystem,
 ): Promise<boolean> {
-  if (document.isClosed) {
+  const document = liveDocument(opened);
+  if (document === undefined) {
     return true;
   }
   const saveIfDirty = async (bytes: Buffer): Promise<boolean> =>

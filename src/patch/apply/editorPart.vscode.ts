@@ -9,6 +9,7 @@ import { pathsOf } from './editRoute.ts';
 import type { DocumentUpdate, RoutedChanges } from './routePlan.vscode.ts';
 import { saveExactly } from './saveExactly.vscode.ts';
 import { textReplacements } from './textReplacements.ts';
+import { watchTabs } from './watchTabs.vscode.ts';
 
 /** The part of a plan that the editor carries out, in one step that can be undone. */
 export interface EditorPart {
@@ -61,16 +62,22 @@ export async function prepareEditorPart(options: EditorPartOptions): Promise<Edi
           written.set(change.kind === 'move' ? change.toPath : change.path, [change.after]);
         }
       }
-      // An empty edit counts as refused.
-      if (changes.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(options)))) {
-        return editRefused(changes.map(({ name }) => name));
+      const tabs = watchTabs(updates.map(({ document }) => document));
+      try {
+        // An empty edit counts as refused.
+        if (changes.length > 0 && !(await vscode.workspace.applyEdit(workspaceEdit(options)))) {
+          return editRefused(changes.map(({ name }) => name));
+        }
+        // Documents that had unsaved changes last: going back is simplest while they have not been saved.
+        const error =
+          (await saveAll(updates.filter(({ wasDirty }) => !wasDirty))) ??
+          (await saveAll(updates.filter(({ wasDirty }) => wasDirty))) ??
+          (await firstDifference(changes, disk));
+        await tabs.closeNew();
+        return error;
+      } finally {
+        tabs.dispose();
       }
-      // Documents that had unsaved changes last: going back is simplest while they have not been saved.
-      return (
-        (await saveAll(updates.filter(({ wasDirty }) => !wasDirty))) ??
-        (await saveAll(updates.filter(({ wasDirty }) => wasDirty))) ??
-        (await firstDifference(changes, disk))
-      );
     },
     async rollBack() {
       await renameBack(options);

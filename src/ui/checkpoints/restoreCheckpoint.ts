@@ -32,7 +32,7 @@ export async function restoreCheckpoint(
 ): Promise<void> {
   const policy = policyOf(checkpoint, dependencies.policies);
   if (typeof policy === 'string') {
-    await vscode.window.showErrorMessage(policy);
+    void vscode.window.showErrorMessage(policy);
     return;
   }
   const { applier, checkpoints } = dependencies;
@@ -41,11 +41,11 @@ export async function restoreCheckpoint(
     content: (hash) => checkpoints.content(hash),
   });
   if (!restore.ok) {
-    await vscode.window.showErrorMessage(formatPatchError(restore.error));
+    void vscode.window.showErrorMessage(formatPatchError(restore.error));
     return;
   }
   if (restore.value.files.length === 0) {
-    await vscode.window.showInformationMessage('The files are what they were before this patch already.');
+    void vscode.window.showInformationMessage('The files are what they were before this patch already.');
     return;
   }
   const request = requestOf(checkpoint, restore.value, policy, dependencies.accessUnder(policy));
@@ -100,7 +100,7 @@ async function apply(
 ): Promise<void> {
   const applied = await applier.applyReviewed(request);
   if (!applied.ok) {
-    await vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
+    void vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
     return;
   }
   const problems = await completeRestore(checkpoint, files);
@@ -127,7 +127,7 @@ async function reviewConflicts(
 ): Promise<void> {
   const reason = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch`;
   if (reviews === undefined) {
-    await vscode.window.showErrorMessage(`Nothing was restored: ${reason}.`);
+    void vscode.window.showErrorMessage(`Nothing was restored: ${reason}.`);
     return;
   }
   void vscode.window.showWarningMessage(
@@ -136,7 +136,7 @@ async function reviewConflicts(
   const outcome = await reviews.open(request, new AbortController().signal);
   const failure = failureOf(outcome);
   if (failure !== undefined) {
-    await vscode.window.showErrorMessage(failure);
+    void vscode.window.showErrorMessage(failure);
   }
 }
 
