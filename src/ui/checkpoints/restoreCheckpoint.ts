@@ -49,9 +49,8 @@ export async function restoreCheckpoint(
     return;
   }
   const request = requestOf(checkpoint, restore.value, policy, dependencies.accessUnder(policy));
-  const conflicts = restore.value.files.filter(({ outcome }) => outcome === 'conflict');
-  if (conflicts.length > 0) {
-    await reviewConflicts(request, conflicts, dependencies.reviews);
+  if (restore.value.files.some(({ outcome }) => outcome === 'conflict')) {
+    await reviewConflicts(checkpoint, restore.value, request, dependencies.reviews);
   } else {
     await apply(checkpoint, restore.value, request, applier);
   }
@@ -103,10 +102,7 @@ async function apply(
     void vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
     return;
   }
-  const problems = await completeRestore(checkpoint, files);
-  if (problems.length > 0) {
-    void vscode.window.showErrorMessage(problems.join(' '));
-  }
+  await complete(checkpoint, files);
   const merged = files.filter(({ outcome }) => outcome === 'merged');
   const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`}`;
   if (merged.length > 0) {
@@ -121,10 +117,12 @@ const titlePrefix = 'Restore of ';
 const statusMs = 5000;
 
 async function reviewConflicts(
+  checkpoint: Checkpoint,
+  { files }: Restore,
   request: PatchRequest,
-  conflicts: readonly RestoredFile[],
   reviews: PatchReviews | undefined,
 ): Promise<void> {
+  const conflicts = files.filter(({ outcome }) => outcome === 'conflict');
   const reason = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch`;
   if (reviews === undefined) {
     void vscode.window.showErrorMessage(`Nothing was restored: ${reason}.`);
@@ -134,20 +132,33 @@ async function reviewConflicts(
     `Nothing was restored yet: ${reason}. The patch review “${request.title}” shows the conflicts.`,
   );
   const outcome = await reviews.open(request, new AbortController().signal);
-  const failure = failureOf(outcome);
-  if (failure !== undefined) {
-    void vscode.window.showErrorMessage(failure);
-  }
-}
-
-function failureOf(outcome: ReviewOutcome): string | undefined {
   switch (outcome.kind) {
     case 'obsolete':
     case 'failed':
-      return `Nothing was restored. ${formatPatchError(outcome.error)}`;
+      void vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(outcome.error)}`);
+      break;
     case 'decided':
+      await complete(checkpoint, acceptedFiles(files, outcome));
+      break;
     case 'abandoned':
-      return undefined;
+      break;
+  }
+}
+
+function acceptedFiles(
+  files: readonly RestoredFile[],
+  outcome: ReviewOutcome & { readonly kind: 'decided' },
+): readonly RestoredFile[] {
+  const rejected = new Set(
+    outcome.files.filter(({ decision }) => decision === 'rejected').map(({ name }) => name),
+  );
+  return files.filter(({ name }) => !rejected.has(name));
+}
+
+async function complete(checkpoint: Checkpoint, files: readonly RestoredFile[]): Promise<void> {
+  const problems = await completeRestore(checkpoint, files);
+  if (problems.length > 0) {
+    void vscode.window.showErrorMessage(problems.join(' '));
   }
 }
 
