@@ -182,8 +182,8 @@ function rejectLines<T extends Piece>(piece: T): T {
   return rejected.kind === 'hunk' ? { ...rejected, isAccepted: false } : rejected;
 }
 
-function mapHunks(
-  { pieces }: ReviewFile,
+export function mapHunks(
+  { pieces }: Pick<ReviewFile, 'pieces'>,
   map: (hunk: Hunk, index: number) => Piece,
 ): readonly Piece[] | undefined {
   let index = 0;

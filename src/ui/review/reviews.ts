@@ -1,0 +1,369 @@
+import { randomUUID } from 'node:crypto';
+import type { Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
+import type { Event } from '../../base/event.ts';
+import type { Log } from '../../base/log.ts';
+import type { Result } from '../../base/result.ts';
+import type { PatchError } from '../../patch/patchError.ts';
+import type { AppliedPatch, PatchRequest, ReviewOutcome } from '../../patch/patchHost.ts';
+import type { Plan } from '../../patch/plan/plan.ts';
+import { carryOver, proposesTheSame } from '../../patch/review/carryOver.ts';
+import { concludeReview } from '../../patch/review/concludeReview.ts';
+import { outcomeNote } from '../../patch/review/outcomeNote.ts';
+import { planAnew } from '../../patch/review/planAnew.ts';
+import type { PlanningTools } from '../../patch/review/planAnew.ts';
+import { accept, comment, createReview, isDecided, mapFile, reject } from '../../patch/review/review.ts';
+import type { Review, ReviewTarget } from '../../patch/review/review.ts';
+import { editRight, resultPath } from '../../patch/review/reviewFile.ts';
+import type { ReviewStore } from '../../patch/review/reviewStore.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+
+export interface ReviewsOptions extends PlanningTools {
+  /** Applies what a person accepted: the refusals of the request are allowed, and nothing beyond them. */
+  readonly apply: (request: PatchRequest) => Promise<Result<AppliedPatch, PatchError>>;
+  /** The policy of a root now, for reviews from before a reload; undefined when the root is not open. */
+  readonly policyOf: (root: string) => SandboxPolicy | undefined;
+  readonly store: Pick<ReviewStore, 'load' | 'save' | 'remove' | 'addNote' | 'takeNotes'>;
+  readonly log: Log;
+}
+
+/** What a person has to be told about a review. */
+export type ReviewNotice =
+  /** The files changed, and with them what would be applied: the decision was not carried out. */
+  | { readonly kind: 'revised'; readonly review: Review }
+  | { readonly kind: 'obsolete' | 'failed'; readonly review: Review; readonly error: PatchError };
+
+/** The patches that wait for a person. Every decision is made on the files of that moment. */
+export class Reviews implements Disposable {
+  readonly #options: ReviewsOptions;
+  readonly #entries = new Map<string, Entry>();
+  readonly #didOpen = new Emitter<Review>();
+  readonly #didChange = new Emitter<void>();
+  readonly #didClose = new Emitter<Review>();
+  readonly #didApply = new Emitter<{ readonly review: Review; readonly done: Promise<unknown> }>();
+  readonly #didNotice = new Emitter<ReviewNotice>();
+
+  /** Resolves when the reviews of former windows are there. */
+  readonly ready: Promise<void>;
+  /** A tool call opened one. */
+  readonly onDidOpen: Event<Review> = this.#didOpen.event;
+  readonly onDidChange: Event<void> = this.#didChange.event;
+  /** It was decided or dismissed. */
+  readonly onDidClose: Event<Review> = this.#didClose.event;
+  /** Applying began; `done` settles when it ended. */
+  readonly onDidApply: Event<{ readonly review: Review; readonly done: Promise<unknown> }> =
+    this.#didApply.event;
+  readonly onDidNotice: Event<ReviewNotice> = this.#didNotice.event;
+
+  constructor(options: ReviewsOptions) {
+    this.#options = options;
+    this.ready = this.#load();
+  }
+
+  /** Oldest first. */
+  list(): readonly Review[] {
+    return [...this.#entries.values()].map(({ review }) => review);
+  }
+
+  get(id: string): Review | undefined {
+    return this.#entries.get(id)?.review;
+  }
+
+  /** Whether a tool call still waits for the outcome. */
+  hasCaller(id: string): boolean {
+    return this.#entries.get(id)?.caller !== undefined;
+  }
+
+  /** Lets the person decide. When the signal fires first, the review goes on without its caller. */
+  async open(request: PatchRequest, signal: AbortSignal): Promise<ReviewOutcome> {
+    await this.ready;
+    if (signal.aborted) {
+      return { kind: 'abandoned' };
+    }
+    const review = createReview(request, { id: randomUUID(), createdAt: Date.now() });
+    const { promise: outcome, resolve: caller } = Promise.withResolvers<ReviewOutcome>();
+    const entry: Entry = { ...newEntry(review), policy: request.policy, caller };
+    this.#entries.set(review.id, entry);
+    const abandon = (): void => {
+      this.#settle(review.id, { kind: 'abandoned' });
+      this.#didChange.fire();
+    };
+    signal.addEventListener('abort', abandon, { once: true });
+    this.#options.log.info(`patch review ${review.id} opened: ${review.title}`);
+    void this.#save(entry);
+    this.#didOpen.fire(review);
+    this.#didChange.fire();
+    try {
+      return await outcome;
+    } finally {
+      signal.removeEventListener('abort', abandon);
+    }
+  }
+
+  /** Accepts the target; a patch of which nothing waits any more is applied. */
+  accept(target: ReviewTarget): Promise<void> {
+    return this.#decide(target.reviewId, (review) => accept(review, target));
+  }
+
+  /** Rejects the target. Rejecting all of an obsolete review closes it. */
+  async reject(target: ReviewTarget, words = ''): Promise<void> {
+    const entry = this.#entries.get(target.reviewId);
+    if (entry?.review.state.kind === 'obsolete') {
+      await this.#close(entry);
+      return;
+    }
+    await this.#decide(target.reviewId, (review) =>
+      reject(words === '' ? review : comment(review, target, words), target),
+    );
+  }
+
+  comment(target: ReviewTarget, words: string): void {
+    this.#update(target.reviewId, (review) => comment(review, target, words));
+  }
+
+  /** Takes over what the person made of a right side. */
+  edit({ reviewId, file }: ReviewTarget, text: string): void {
+    this.#update(reviewId, (review) => mapFile(review, file, (item) => editRight(item, text)));
+  }
+
+  /** Plans the patches that touch one of these paths anew. */
+  async refresh(paths: ReadonlySet<string>): Promise<void> {
+    const touched = [...this.#entries.values()].filter(({ review }) =>
+      review.plan.changes.some((change) => paths.has(change.path) || paths.has(resultPath(change))),
+    );
+    for (const entry of touched) {
+      await this.#inTurn(entry, async () => {
+        const policy = this.#policyOf(entry);
+        if (policy !== undefined && entry.review.state.kind === 'waiting' && this.#isOpen(entry)) {
+          await this.#replan(entry, policy);
+        }
+      });
+    }
+  }
+
+  /** What became of reviews whose calls had ended, once. */
+  async takeNotes(): Promise<readonly string[]> {
+    try {
+      return await this.#options.store.takeNotes();
+    } catch (error) {
+      this.#options.log.error(`The notes about patch reviews cannot be read: ${String(error)}`);
+      return [];
+    }
+  }
+
+  /** Leaves the reviews in the store for the next window; nobody is there to hear of the outcome any more. */
+  dispose(): void {
+    for (const id of this.#entries.keys()) {
+      this.#settle(id, { kind: 'abandoned' });
+    }
+    for (const emitter of [this.#didOpen, this.#didChange, this.#didClose, this.#didApply, this.#didNotice]) {
+      emitter.dispose();
+    }
+  }
+
+  async #load(): Promise<void> {
+    try {
+      for (const review of await this.#options.store.load()) {
+        this.#entries.set(review.id, newEntry(review));
+      }
+    } catch (error) {
+      this.#options.log.error(`Patch reviews cannot be read: ${String(error)}`);
+    }
+    this.#didChange.fire();
+  }
+
+  async #decide(id: string, change: (review: Review) => Review): Promise<void> {
+    const entry = this.#entries.get(id);
+    if (entry === undefined) {
+      return;
+    }
+    await this.#inTurn(entry, async () => {
+      const seen = entry.review;
+      if (seen.state.kind !== 'waiting' || !this.#isOpen(entry)) {
+        return;
+      }
+      const policy = this.#policyOf(entry);
+      if (policy === undefined) {
+        this.#fail(entry, notOpen(seen));
+        return;
+      }
+      if (!(await this.#replan(entry, policy))) {
+        return;
+      }
+      if (!proposesTheSame(seen, entry.review)) {
+        this.#didNotice.fire({ kind: 'revised', review: entry.review });
+        return;
+      }
+      this.#set(entry, change({ ...entry.review, state: { kind: 'waiting' } }));
+      if (isDecided(entry.review)) {
+        await this.#finish(entry, policy);
+      }
+    });
+  }
+
+  /** Takes over what the person did to the patch on the files of now; false when that is not possible. */
+  async #replan(entry: Entry, policy: SandboxPolicy): Promise<boolean> {
+    const planned = await planAnew(entry.review, policy, this.#options);
+    // Only now, because the person may have gone on typing meanwhile.
+    const carried = planned.ok ? carryOver(entry.review, planned.value) : planned;
+    if (carried.ok) {
+      this.#set(entry, carried.value);
+    } else {
+      this.#becomeObsolete(entry, carried.error);
+    }
+    return carried.ok;
+  }
+
+  async #finish(entry: Entry, policy: SandboxPolicy): Promise<void> {
+    const conclusion = concludeReview(entry.review);
+    if (!conclusion.ok) {
+      this.#fail(entry, conclusion.error);
+      return;
+    }
+    const { plan, files } = conclusion.value;
+    const applied = plan.changes.length === 0 ? undefined : await this.#apply(entry, plan, policy);
+    if (applied?.ok === false) {
+      if (applied.error.kind === 'stale' && entry.review.text === undefined) {
+        this.#becomeObsolete(entry, applied.error);
+      } else {
+        this.#fail(entry, applied.error);
+      }
+      return;
+    }
+    const { comment: words } = entry.review;
+    const notes = applied?.value.notes ?? [];
+    const outcome = { kind: 'decided', files, comment: words, notes } as const;
+    if (!this.#settle(entry.review.id, outcome)) {
+      await this.#guard(this.#options.store.addNote(outcomeNote(entry.review.title, outcome)));
+    }
+    await this.#close(entry);
+  }
+
+  async #apply(
+    entry: Entry,
+    plan: Plan,
+    policy: SandboxPolicy,
+  ): Promise<Result<AppliedPatch, PatchError>> {
+    const { review } = entry;
+    const { title, text, cwd, refusals } = review;
+    const paths = new Set(plan.changes.flatMap((change) => [change.path, resultPath(change)]));
+    const accepted = refusals.filter(({ path }) => paths.has(path));
+    entry.isApplying = true;
+    try {
+      const done = this.#options.apply({ title, text, cwd, policy, plan, refusals: accepted });
+      this.#didApply.fire({ review, done });
+      return await done;
+    } finally {
+      entry.isApplying = false;
+    }
+  }
+
+  #becomeObsolete(entry: Entry, error: PatchError): void {
+    this.#set(entry, { ...entry.review, state: { kind: 'obsolete', error } });
+    this.#settle(entry.review.id, { kind: 'obsolete', error });
+    this.#didNotice.fire({ kind: 'obsolete', review: entry.review, error });
+  }
+
+  #fail(entry: Entry, error: PatchError): void {
+    this.#set(entry, { ...entry.review, state: { kind: 'waiting', failure: error } });
+    this.#settle(entry.review.id, { kind: 'failed', error });
+    this.#didNotice.fire({ kind: 'failed', review: entry.review, error });
+  }
+
+  async #close(entry: Entry): Promise<void> {
+    const { review } = entry;
+    this.#entries.delete(review.id);
+    this.#options.log.info(`patch review ${review.id} closed`);
+    await this.#guard(this.#options.store.remove(review.id));
+    this.#didClose.fire(review);
+    this.#didChange.fire();
+  }
+
+  #isOpen(entry: Entry): boolean {
+    return this.#entries.get(entry.review.id) === entry;
+  }
+
+  #policyOf({ policy, review }: Entry): SandboxPolicy | undefined {
+    return policy ?? this.#options.policyOf(review.root);
+  }
+
+  /** Answers the waiting call; false when there is none. */
+  #settle(id: string, outcome: ReviewOutcome): boolean {
+    const entry = this.#entries.get(id);
+    if (entry?.caller === undefined) {
+      return false;
+    }
+    entry.caller(outcome);
+    entry.caller = undefined;
+    return true;
+  }
+
+  #update(id: string, change: (review: Review) => Review): void {
+    const entry = this.#entries.get(id);
+    if (entry !== undefined && !entry.isApplying) {
+      this.#set(entry, change(entry.review));
+    }
+  }
+
+  #set(entry: Entry, review: Review): void {
+    entry.review = review;
+    void this.#save(entry);
+    this.#didChange.fire();
+  }
+
+  /** Writes the newest state; what changes while it is being written is written once, afterwards. */
+  async #save(entry: Entry): Promise<void> {
+    entry.isStored = false;
+    if (entry.isStoring) {
+      return;
+    }
+    entry.isStoring = true;
+    while (!entry.isStored && this.#isOpen(entry)) {
+      entry.isStored = true;
+      await this.#guard(this.#options.store.save(entry.review));
+    }
+    entry.isStoring = false;
+  }
+
+  /** A full disk must not keep the person from deciding. */
+  async #guard(writing: Promise<void>): Promise<void> {
+    try {
+      await writing;
+    } catch (error) {
+      this.#options.log.error(`A patch review cannot be stored: ${String(error)}`);
+    }
+  }
+
+  /** One decision or new plan at a time. */
+  #inTurn(entry: Entry, action: () => Promise<void>): Promise<void> {
+    const turn = entry.turn.then(action);
+    entry.turn = turn.catch(() => {});
+    return turn;
+  }
+}
+
+interface Entry {
+  review: Review;
+  /** Of the request; after a reload, the root's own counts. */
+  readonly policy?: SandboxPolicy;
+  /** Answers the tool call that waits. */
+  caller?: ((outcome: ReviewOutcome) => void) | undefined;
+  isApplying: boolean;
+  isStoring: boolean;
+  isStored: boolean;
+  /** Ends with the last decision or plan that was begun. */
+  turn: Promise<void>;
+}
+
+function newEntry(review: Review): Entry {
+  return { review, isApplying: false, isStoring: false, isStored: true, turn: Promise.resolve() };
+}
+
+function notOpen({ root }: Review): PatchError {
+  return {
+    kind: 'access',
+    path: root,
+    message: `The patch was not applied: its folder ${root} is not open in this window, or its sandbox settings are not valid.`,
+    hint: 'Open the folder, or correct the settings, and decide again.',
+  };
+}
