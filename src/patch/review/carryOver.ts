@@ -7,7 +7,14 @@ import type { Plan } from '../plan/plan.ts';
 import { linesOf, sameLines, withRight } from './pieces.ts';
 import type { Hunk, Piece } from './pieces.ts';
 import type { Review } from './review.ts';
-import { bytesAfter, bytesBefore, createReviewFile, hunksOf, isAsProposed, resultPath } from './reviewFile.ts';
+import {
+  bytesAfter,
+  bytesBefore,
+  createReviewFile,
+  hunksOf,
+  isAsProposed,
+  resultPath,
+} from './reviewFile.ts';
 import type { ReviewFile } from './reviewFile.ts';
 
 /** A patch that was planned anew, on the files of now. */
@@ -92,9 +99,7 @@ function carryMarks(former: readonly Hunk[], pieces: readonly Piece[]): readonly
     }
     const index = waiting.findIndex((hunk) => isSameHunk(hunk, piece));
     const [match] = index === -1 ? [] : waiting.splice(index, 1);
-    return match === undefined
-      ? piece
-      : { ...piece, isAccepted: match.isAccepted, comment: match.comment };
+    return match === undefined ? piece : { ...piece, isAccepted: match.isAccepted, comment: match.comment };
   });
 }
 
@@ -131,8 +136,7 @@ function isSameProposal(a: ReviewFile, b: ReviewFile): boolean {
   const others = hunksOf(b);
   return hunks.length === 0 || others.length === 0
     ? isSameFile(a, b)
-    : hunks.length === others.length &&
-        hunks.every((hunk, index) => isSameHunk(hunk, others[index] as Hunk));
+    : hunks.length === others.length && hunks.every((hunk, index) => isSameHunk(hunk, others[index] as Hunk));
 }
 
 function isSameFile(a: ReviewFile, b: ReviewFile): boolean {

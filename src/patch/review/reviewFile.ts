@@ -149,8 +149,7 @@ export function acceptFile(file: ReviewFile): ReviewFile {
 
 /** Leaves the file as it is, without anything that the person typed. */
 export function rejectFile(file: ReviewFile): ReviewFile {
-  const pieces =
-    hunksOf(file).length === 0 ? file.pieces : file.pieces?.map((piece) => rejectLines(piece));
+  const pieces = hunksOf(file).length === 0 ? file.pieces : file.pieces?.map((piece) => rejectLines(piece));
   return { ...file, decision: 'rejected', pieces };
 }
 

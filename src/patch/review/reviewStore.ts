@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, rm } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as z from 'zod';
 import type { Log } from '../../base/log.ts';
@@ -79,8 +79,7 @@ export class ReviewStore {
     try {
       const text = await readFile(path, 'utf8').catch(orUndefined);
       if (text === undefined) {
-        // The rest of a review that was being written or removed.
-        await rm(join(this.#folder, id), { recursive: true, force: true });
+        await this.#removeLeftover(join(this.#folder, id));
         return undefined;
       }
       const stored = storedReviewSchema.parse(JSON.parse(text));
@@ -92,6 +91,14 @@ export class ReviewStore {
     } catch (error) {
       this.#log.error(`The patch review in ${path} cannot be read and is left out: ${String(error)}`);
       return undefined;
+    }
+  }
+
+  /** What lies without a record was being written or removed in a crash; or is right now, in another window. */
+  async #removeLeftover(path: string): Promise<void> {
+    const { mtimeMs } = await stat(path);
+    if (Date.now() - mtimeMs > hour) {
+      await rm(path, { recursive: true, force: true });
     }
   }
 
@@ -127,6 +134,7 @@ export class ReviewStore {
 }
 
 const notesName = 'notes.json';
+const hour = 60 * 60_000;
 
 function orUndefined(error: NodeJS.ErrnoException): undefined {
   if (error.code !== 'ENOENT') {

@@ -27,9 +27,7 @@ const entry = z.union([
   z.object({ kind: z.enum(['missing', 'folder', 'other']) }),
 ]) satisfies z.ZodType<Entry>;
 const fileBefore = z.object({ entry: fileEntry, bytes: hash });
-const edits = z
-  .array(z.object({ start: z.number(), removed: z.number(), added: names }))
-  .optional();
+const edits = z.array(z.object({ start: z.number(), removed: z.number(), added: names })).optional();
 const place = { path: z.string(), name: z.string() };
 
 const change = z.discriminatedUnion('kind', [

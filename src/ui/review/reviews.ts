@@ -239,11 +239,7 @@ export class Reviews implements Disposable {
     await this.#close(entry);
   }
 
-  async #apply(
-    entry: Entry,
-    plan: Plan,
-    policy: SandboxPolicy,
-  ): Promise<Result<AppliedPatch, PatchError>> {
+  async #apply(entry: Entry, plan: Plan, policy: SandboxPolicy): Promise<Result<AppliedPatch, PatchError>> {
     const { review } = entry;
     const { title, text, cwd, refusals } = review;
     const paths = new Set(plan.changes.flatMap((change) => [change.path, resultPath(change)]));

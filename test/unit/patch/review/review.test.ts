@@ -133,15 +133,12 @@ describe('a review of a patch', () => {
         ['/p/there.txt', 'there\n'],
       ],
     );
-    assert.deepEqual(
-      files.map(({ name, letter, decision }) => [name, letter, decision]).sort(),
-      [
-        ['binary', 'D', 'rejected'],
-        ['new.txt', 'A', 'changed'],
-        ['old.txt', 'D', 'rejected'],
-        ['there.txt', 'M', 'accepted'],
-      ],
-    );
+    assert.deepEqual(files.map(({ name, letter, decision }) => [name, letter, decision]).sort(), [
+      ['binary', 'D', 'rejected'],
+      ['new.txt', 'A', 'changed'],
+      ['old.txt', 'D', 'rejected'],
+      ['there.txt', 'M', 'accepted'],
+    ]);
   });
 
   it('gives comments to the model, and takes them back', async () => {

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { silentLog } from '../../../src/base/log.ts';
+import type { Result } from '../../../src/base/result.ts';
+import { fail, ok } from '../../../src/base/result.ts';
+import type { PatchError } from '../../../src/patch/patchError.ts';
+import type { AppliedPatch, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
+import type { Review } from '../../../src/patch/review/review.ts';
+import { ReviewStore } from '../../../src/patch/review/reviewStore.ts';
+import { Reviews } from '../../../src/ui/review/reviews.ts';
+import type { ReviewNotice } from '../../../src/ui/review/reviews.ts';
+import type { WriteRefusal } from '../../../src/sandbox/writeAccess.ts';
+import { readOnlyFiles, treeAfter } from '../../harness/memoryFiles.ts';
+import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
+import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
+import { waitFor } from '../../harness/waitFor.ts';
+import { alphabet, policy, requestFor, right, statuses, threeHunks } from '../patch/review/reviewTools.ts';
+
+const path = '/p/letters.txt';
+const proposed = alphabet({ b: 'B', m: 'M\nM2' }).replace('y\n', '');
+
+describe('Reviews', () => {
+  let folder: TemporaryFolder;
+  let tree: Map<string, Buffer>;
+  let isOpen: boolean;
+  let failure: PatchError | undefined;
+  let refusals: readonly WriteRefusal[];
+  let applied: PatchRequest[];
+  let notices: ReviewNotice[];
+
+  beforeEach(async () => {
+    folder = await createTemporaryFolder('reviews');
+    tree = new Map([[path, Buffer.from(alphabet())]]);
+    isOpen = true;
+    failure = undefined;
+    refusals = [];
+    applied = [];
+    notices = [];
+  });
+  afterEach(() => folder.dispose());
+
+  it('applies what was accepted and tells the call what was not, and why', async () => {
+    const { reviews, review, outcome } = await opened();
+    await reviews.reject({ reviewId: review.id, file: 0, hunk: 0 });
+    reviews.comment({ reviewId: review.id, file: 0, hunk: 0 }, 'keep it small');
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(content(), proposed.replace('B\n', 'b\n'));
+    const result = await outcome;
+    assert.equal(result.kind, 'decided');
+    const [file] = result.kind === 'decided' ? result.files : [];
+    assert.equal(file?.decision, 'changed');
+    assert.equal(file.comment, 'at "B": keep it small');
+    assert.match(file.diff ?? '', /^-B\n\+b$/m);
+    assert.deepEqual(reviews.list(), []);
+    assert.deepEqual(await another().then((other) => other.list()), []);
+  });
+
+  it('applies once nothing waits any more, and not before', async () => {
+    const { reviews, review, outcome } = await opened();
+    for (const hunk of [2, 0, 1]) {
+      assert.equal(applied.length, 0);
+      await reviews.accept({ reviewId: review.id, file: 0, hunk });
+    }
+    assert.equal(applied.length, 1);
+    assert.equal((await outcome).kind, 'decided');
+  });
+
+  it('applies nothing when everything is rejected', async () => {
+    const { reviews, review, outcome } = await opened();
+    await reviews.reject({ reviewId: review.id }, 'not now');
+    const result = await outcome;
+    assert.equal(result.kind === 'decided' && result.comment, 'not now');
+    assert.equal(result.kind === 'decided' && result.files[0]?.decision, 'rejected');
+    assert.equal(applied.length, 0);
+  });
+
+  it('does not decide by typing alone', async () => {
+    const { reviews, review } = await opened();
+    reviews.edit({ reviewId: review.id, file: 0 }, alphabet());
+    assert.deepEqual(statuses(current(reviews)), ['rejected', 'rejected', 'rejected']);
+    assert.equal(reviews.list().length, 1);
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(applied.length, 0);
+    assert.equal(reviews.list().length, 0);
+  });
+
+  it('goes on without a call that gave up, and tells the next one', async () => {
+    const controller = new AbortController();
+    const { reviews, review, outcome } = await opened(controller.signal);
+    assert.equal(reviews.hasCaller(review.id), true);
+    controller.abort();
+    assert.deepEqual(await outcome, { kind: 'abandoned' });
+    assert.equal(reviews.hasCaller(review.id), false);
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(content(), proposed);
+    assert.deepEqual(await reviews.takeNotes(), [
+      'Since the last call, the patch "test" that waited for its review was decided: applied letters.txt.',
+    ]);
+    assert.deepEqual(await reviews.takeNotes(), []);
+  });
+
+  it('survives a reload with what was decided and typed', async () => {
+    const { reviews, review, outcome } = await opened();
+    await reviews.reject({ reviewId: review.id, file: 0, hunk: 0 });
+    reviews.edit({ reviewId: review.id, file: 0 }, (right(current(reviews)) ?? '').replace('e\n', 'typed\n'));
+    const later = await waitFor('the stored text', async () => {
+      const other = await another();
+      return right(current(other))?.includes('typed') === true && other;
+    });
+    reviews.dispose();
+    assert.deepEqual(await outcome, { kind: 'abandoned' });
+    assert.deepEqual(statuses(current(later)), ['rejected', 'pending', 'pending']);
+    await later.accept({ reviewId: review.id });
+    assert.equal(content(), proposed.replace('B\n', 'b\n').replace('e\n', 'typed\n'));
+    assert.match((await later.takeNotes())[0] ?? '', /applied with changes by the person letters\.txt/);
+  });
+
+  it('waits for its folder to be open again', async () => {
+    const { review } = await opened();
+    isOpen = false;
+    const later = await another();
+    await later.accept({ reviewId: review.id });
+    assert.equal(applied.length, 0);
+    assert.match(notices[0]?.kind === 'failed' ? notices[0].error.message : '', /\/p is not open/);
+    isOpen = true;
+    await later.accept({ reviewId: review.id });
+    assert.equal(applied.length, 1);
+  });
+
+  it('carries a decision out on the files of now when the same lines come and go', async () => {
+    const { reviews, review } = await opened();
+    tree.set(path, Buffer.from(alphabet({ p: 'changed' })));
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(content(), proposed.replace('p\n', 'changed\n'));
+    assert.deepEqual(notices, []);
+  });
+
+  it('asks again when it would now be something else', async () => {
+    const { reviews, review } = await opened();
+    tree.set(path, Buffer.from(alphabet({ b: 'b  ' })));
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(applied.length, 0);
+    assert.deepEqual(
+      notices.map(({ kind }) => kind),
+      ['revised'],
+    );
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(content(), proposed);
+  });
+
+  it('asks again when a write is not allowed any more, and then allows just that one', async () => {
+    const { reviews, review } = await opened();
+    refusals = [{ path, reason: 'protected', clause: 'writableRoots', message: 'm', hint: 'h' }];
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(applied.length, 0);
+    await reviews.accept({ reviewId: review.id });
+    assert.deepEqual(applied[0]?.refusals, refusals);
+  });
+
+  it('says why it no longer applies, and still shows what was proposed', async () => {
+    const { reviews, review, outcome } = await opened();
+    tree.set(path, Buffer.from('all new\n'));
+    await reviews.refresh(new Set(['/elsewhere']));
+    assert.equal(current(reviews).state.kind, 'waiting');
+    await reviews.refresh(new Set([path]));
+    const result = await outcome;
+    assert.equal(result.kind === 'obsolete' && result.error.kind, 'match.lines_not_found');
+    assert.equal(right(current(reviews)), proposed);
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(applied.length, 0);
+    await waitFor('the stored state', async () => current(await another()).state.kind === 'obsolete');
+    await reviews.reject({ reviewId: review.id });
+    assert.deepEqual(reviews.list(), []);
+  });
+
+  it('stays when applying fails, and can be accepted again', async () => {
+    const { reviews, review, outcome } = await opened();
+    failure = { kind: 'io.write', message: 'No space left on device' };
+    await reviews.accept({ reviewId: review.id });
+    assert.deepEqual(await outcome, { kind: 'failed', error: failure });
+    assert.deepEqual(current(reviews).state, { kind: 'waiting', failure });
+    failure = undefined;
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(content(), proposed);
+    assert.equal((await reviews.takeNotes()).length, 1);
+  });
+
+  async function another(): Promise<Reviews> {
+    const reviews = new Reviews({
+      files: readOnlyFiles(tree),
+      accessUnder: () => (at) => refusals.find((refusal) => refusal.path === at),
+      policyOf: () => (isOpen ? policy : undefined),
+      store: new ReviewStore(folder.path, silentLog),
+      log: silentLog,
+      async apply(request): Promise<Result<AppliedPatch, PatchError>> {
+        if (failure !== undefined) {
+          return fail(failure);
+        }
+        applied.push(request);
+        tree = treeAfter(tree, request.plan) as Map<string, Buffer>;
+        return ok({ notes: [] });
+      },
+    });
+    reviews.onDidNotice((notice) => void notices.push(notice));
+    await reviews.ready;
+    return reviews;
+  }
+
+  async function opened(signal = new AbortController().signal): Promise<{
+    readonly reviews: Reviews;
+    readonly review: Review;
+    readonly outcome: Promise<ReviewOutcome>;
+  }> {
+    const reviews = await another();
+    const outcome = reviews.open(await requestFor(threeHunks, tree), signal);
+    await waitFor('the review', () => reviews.list().length > 0);
+    await waitFor('the stored review', async () => (await another()).list().length > 0);
+    return { reviews, review: current(reviews), outcome };
+  }
+
+  function current(reviews: Reviews): Review {
+    return reviews.list()[0] as Review;
+  }
+
+  function content(): string {
+    return String(tree.get(path));
+  }
+});
