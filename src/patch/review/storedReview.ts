@@ -157,11 +157,11 @@ export function blobsOf({ files }: StoredReview): ReadonlySet<string> {
 }
 
 export function restoreReview(stored: StoredReview, blobs: Blobs): Review {
-  const { version: _, summary, notes, files, ...rest } = stored;
+  const { id, createdAt, title, text, cwd, root, refusals, comment, state, summary, notes, files } = stored;
   const content = (name: string): Buffer => {
     const bytes = blobs.get(name);
     if (bytes === undefined) {
-      throw new Error(`The content ${name} of the review ${stored.id} is missing.`);
+      throw new Error(`The content ${name} of the review ${id} is missing.`);
     }
     return bytes;
   };
@@ -177,7 +177,7 @@ export function restoreReview(stored: StoredReview, blobs: Blobs): Review {
     };
   });
   const plan: Plan = { changes: restored.map((file) => file.change), summary, notes };
-  return { ...rest, plan, files: restored };
+  return { id, createdAt, title, text, cwd, root, refusals, comment, state, plan, files: restored };
 }
 
 type Contents<T> = { readonly after?: T; readonly before?: unknown; readonly replaced?: unknown };

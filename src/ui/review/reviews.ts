@@ -27,11 +27,14 @@ export interface ReviewsOptions extends PlanningTools {
   readonly log: Log;
 }
 
-/** What a person has to be told about a review. */
-export type ReviewNotice =
-  /** The files changed, and with them what would be applied: the decision was not carried out. */
-  | { readonly kind: 'revised'; readonly review: Review }
-  | { readonly kind: 'obsolete' | 'failed'; readonly review: Review; readonly error: PatchError };
+/**
+ * A decision that was not carried out. `revised`: the files changed, and with them what would be applied; `obsolete`:
+ * the patch no longer applies; `failed`: applying it failed.
+ */
+export interface ReviewNotice {
+  readonly kind: 'revised' | 'obsolete' | 'failed';
+  readonly review: Review;
+}
 
 /** The patches that wait for a person. Every decision is made on the files of that moment. */
 export class Reviews implements Disposable {
@@ -188,6 +191,7 @@ export class Reviews implements Disposable {
         return;
       }
       if (!(await this.#replan(entry, policy))) {
+        this.#didNotice.fire({ kind: 'obsolete', review: entry.review });
         return;
       }
       if (!proposesTheSame(seen, entry.review)) {
@@ -225,6 +229,7 @@ export class Reviews implements Disposable {
     if (applied?.ok === false) {
       if (applied.error.kind === 'stale' && entry.review.text === undefined) {
         this.#becomeObsolete(entry, applied.error);
+        this.#didNotice.fire({ kind: 'obsolete', review: entry.review });
       } else {
         this.#fail(entry, applied.error);
       }
@@ -257,13 +262,12 @@ export class Reviews implements Disposable {
   #becomeObsolete(entry: Entry, error: PatchError): void {
     this.#set(entry, { ...entry.review, state: { kind: 'obsolete', error } });
     this.#settle(entry.review.id, { kind: 'obsolete', error });
-    this.#didNotice.fire({ kind: 'obsolete', review: entry.review, error });
   }
 
   #fail(entry: Entry, error: PatchError): void {
     this.#set(entry, { ...entry.review, state: { kind: 'waiting', failure: error } });
     this.#settle(entry.review.id, { kind: 'failed', error });
-    this.#didNotice.fire({ kind: 'failed', review: entry.review, error });
+    this.#didNotice.fire({ kind: 'failed', review: entry.review });
   }
 
   async #close(entry: Entry): Promise<void> {

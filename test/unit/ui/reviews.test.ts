@@ -120,7 +120,9 @@ describe('Reviews', () => {
     const later = await another();
     await later.accept({ reviewId: review.id });
     assert.equal(applied.length, 0);
-    assert.match(notices[0]?.kind === 'failed' ? notices[0].error.message : '', /\/p is not open/);
+    const { state } = current(later);
+    assert.match((state.kind === 'waiting' && state.failure?.message) || '', /\/p is not open/);
+    assert.equal(notices[0]?.kind, 'failed');
     isOpen = true;
     await later.accept({ reviewId: review.id });
     assert.equal(applied.length, 1);

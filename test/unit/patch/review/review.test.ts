@@ -70,8 +70,8 @@ describe('a review of a patch', () => {
     assert.deepEqual(statuses(review), ['rejected', 'accepted', 'accepted']);
     assert.ok(isDecided(review));
     const { plan, files } = outcome(review);
-    const after = treeAfter(treeOf(letters), plan).get('/p/letters.txt');
-    assert.equal(String(after), proposed.replace('B\n', 'b\n'));
+    const after = treeAfter(treeOf(letters), plan);
+    assert.deepEqual(after, treeOf({ '/p/letters.txt': proposed.replace('B\n', 'b\n') }));
     assert.equal(files[0]?.decision, 'changed');
     assert.match(files[0]?.diff ?? '', /^-B\n\+b$/m);
   });
@@ -125,14 +125,8 @@ describe('a review of a patch', () => {
     review = acceptAll(review);
     const { plan, files } = outcome(review);
     const tree = treeAfter(treeOf({ '/p/old.txt': 'old\n', '/p/here.txt': 'here\n' }), plan);
-    assert.deepEqual(
-      [...tree].map(([path, content]) => [path, String(content)]),
-      [
-        ['/p/old.txt', 'old\n'],
-        ['/p/new.txt', 'newer\n'],
-        ['/p/there.txt', 'there\n'],
-      ],
-    );
+    const expected = { '/p/old.txt': 'old\n', '/p/new.txt': 'newer\n', '/p/there.txt': 'there\n' };
+    assert.deepEqual(tree, treeOf(expected));
     assert.deepEqual(files.map(({ name, letter, decision }) => [name, letter, decision]).sort(), [
       ['binary', 'D', 'rejected'],
       ['new.txt', 'A', 'changed'],

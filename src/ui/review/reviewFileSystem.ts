@@ -1,0 +1,124 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import { bytesAfter, bytesBefore, textBefore, textRight } from '../../patch/review/reviewFile.ts';
+import type { Reviews } from './reviews.ts';
+import { locate } from './reviewUris.ts';
+import type { LocatedFile } from './reviewUris.ts';
+
+/**
+ * The sides of reviewed files for the diff editor. Text is given as UTF-8 with a byte order mark, which outranks
+ * whatever encoding the settings name; the file's own encoding and mark come back when the review is applied.
+ */
+export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
+  readonly #reviews: Reviews;
+  readonly #store = new DisposableStore();
+  readonly #didChangeFile = this.#store.add(new vscode.EventEmitter<vscode.FileChangeEvent[]>());
+  /** What was given last, by the document. */
+  readonly #served = new Map<string, Served>();
+  readonly onDidChangeFile = this.#didChangeFile.event;
+
+  constructor(reviews: Reviews) {
+    this.#reviews = reviews;
+    this.#store.add(reviews.onDidChange(() => this.#tellChanges()));
+  }
+
+  watch(): vscode.Disposable {
+    // Every change is told anyway.
+    return new vscode.Disposable(() => {});
+  }
+
+  async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
+    const { located, served } = await this.#serve(uri);
+    return {
+      type: vscode.FileType.File,
+      ctime: located.review.createdAt,
+      mtime: served.mtime,
+      size: served.bytes.length,
+      ...(isEditable(located) ? {} : { permissions: vscode.FilePermission.Readonly }),
+    };
+  }
+
+  async readFile(uri: vscode.Uri): Promise<Uint8Array> {
+    return (await this.#serve(uri)).served.bytes;
+  }
+
+  async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
+    const { located } = await this.#serve(uri);
+    if (!isEditable(located)) {
+      throw vscode.FileSystemError.NoPermissions(uri);
+    }
+    this.#reviews.edit(located.target, new TextDecoder().decode(content));
+  }
+
+  readDirectory(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.FileNotADirectory(uri);
+  }
+
+  createDirectory(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  delete(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  rename(uri: vscode.Uri): never {
+    throw vscode.FileSystemError.NoPermissions(uri);
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+
+  async #serve(uri: vscode.Uri): Promise<{ readonly located: LocatedFile; readonly served: Served }> {
+    await this.#reviews.ready;
+    const located = locate(this.#reviews, uri);
+    if (located === undefined) {
+      throw vscode.FileSystemError.FileNotFound(uri);
+    }
+    return { located, served: this.#update(uri.toString(), located) };
+  }
+
+  #update(name: string, located: LocatedFile): Served {
+    const bytes = bytesOf(located);
+    const last = this.#served.get(name);
+    if (last?.bytes.equals(bytes) === true) {
+      return last;
+    }
+    const served = { bytes, mtime: Math.max(Date.now(), (last?.mtime ?? 0) + 1) };
+    this.#served.set(name, served);
+    return served;
+  }
+
+  #tellChanges(): void {
+    const changes: vscode.FileChangeEvent[] = [];
+    for (const [name, last] of this.#served) {
+      const uri = vscode.Uri.parse(name, true);
+      const located = locate(this.#reviews, uri);
+      if (located === undefined) {
+        this.#served.delete(name);
+      } else if (this.#update(name, located) !== last) {
+        changes.push({ type: vscode.FileChangeType.Changed, uri });
+      }
+    }
+    if (changes.length > 0) {
+      this.#didChangeFile.fire(changes);
+    }
+  }
+}
+
+interface Served {
+  readonly bytes: Buffer;
+  readonly mtime: number;
+}
+
+function isEditable({ side, file, review }: LocatedFile): boolean {
+  return side === 'right' && file.pieces !== undefined && review.state.kind === 'waiting';
+}
+
+function bytesOf({ file, side }: LocatedFile): Buffer {
+  const text = side === 'before' ? textBefore(file) : textRight(file);
+  const bytes = side === 'before' ? bytesBefore(file.change) : bytesAfter(file.change);
+  return text === undefined ? (bytes ?? Buffer.alloc(0)) : Buffer.from(`\ufeff${text}`);
+}
