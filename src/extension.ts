@@ -18,6 +18,7 @@ import { Grants } from './ui/grants.ts';
 import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
 import { PatchApplier } from './ui/patch/patchApplier.ts';
 import { PolicyStore } from './ui/policyStore.ts';
+import { registerPatchReviews } from './ui/review/registerPatchReviews.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
 import { registerSleepProgress } from './ui/sleepProgress.ts';
@@ -33,8 +34,9 @@ export function activate(context: vscode.ExtensionContext): void {
   const grants = store.add(new Grants(context.globalState));
   const policies = store.add(new PolicyStore(grants, log));
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
-  // A command that could write there could put words into the mouth of a restore.
-  const trustedPaths = [context.extensionPath, checkpointFolder];
+  const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
+  // A command that could write there could put words into the mouth of a restore, or of a person's yes.
+  const trustedPaths = [context.extensionPath, checkpointFolder, reviewFolder];
   const sandbox = createSandboxManager({
     platform: process.platform,
     helperPath: context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`),
@@ -46,13 +48,16 @@ export function activate(context: vscode.ExtensionContext): void {
   const accessUnder = createAccessUnder(trustedPaths);
   const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
   const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));
+  const reviews = store.add(
+    registerPatchReviews({ folder: reviewFolder, applier, policies, accessUnder, log }),
+  );
   const runtime = createToolRuntime({
     roots: policies,
     sandbox,
     log,
     parentEnv: process.env,
     accessUnder,
-    patchHost: createEditorPatchHost(applier),
+    patchHost: createEditorPatchHost(applier, reviews),
     helperFolder: context.asAbsolutePath('dist/bin'),
   });
   // First, because a tool that is declared but not registered fails when it is called.

@@ -87,9 +87,11 @@ describe('the manifest', () => {
     assert.deepEqual(unread, []);
   });
 
-  it('lets a workspace set only what it may narrow', () => {
+  it('lets a workspace set only what it may narrow, and where things are shown', () => {
     const fromWorkspace = Object.keys(settings).filter(
-      (name) => /^cordon\.(sandbox|patch)\./.test(name) && settings[name]?.scope !== 'machine',
+      (name) =>
+        /^cordon\.(sandbox|patch)\./.test(name) &&
+        !['machine', 'window'].includes(settings[name]?.scope ?? ''),
     );
     const narrowable = [
       'cordon.patch.review',

@@ -2,7 +2,7 @@ import type { Result } from '../../base/result.ts';
 import { ok } from '../../base/result.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import type { WriteAccess } from '../../sandbox/writeAccess.ts';
+import type { AccessUnder } from '../accessUnder.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { parsePatch } from '../format/parsePatch.ts';
 import type { PatchError } from '../patchError.ts';
@@ -13,7 +13,7 @@ import type { Review } from './review.ts';
 export interface PlanningTools {
   /** The files as the person sees them. */
   readonly files: FileSystem;
-  readonly accessUnder: (policy: SandboxPolicy) => WriteAccess;
+  readonly accessUnder: AccessUnder;
 }
 
 /**

@@ -1,9 +1,12 @@
+import { ok } from '../../base/result.ts';
 import type { PatchHost, PatchRequest, ReviewOutcome } from '../../patch/patchHost.ts';
 import type { PatchApplier } from './patchApplier.ts';
 
 /** Reviews in the editor. What a person accepts is applied through {@link PatchApplier.applyReviewed}. */
 export interface PatchReviews {
   open(request: PatchRequest, signal: AbortSignal): Promise<ReviewOutcome>;
+  /** What became, since the last call, of reviews whose calls had ended; each is given once. */
+  takeNotes(): Promise<readonly string[]>;
 }
 
 /** Applies the runtime's patches in the editor; without `reviews` there is nobody to ask. */
@@ -13,7 +16,11 @@ export function createEditorPatchHost(
 ): PatchHost {
   return {
     files: applier.files,
-    apply: (request) => applier.apply(request),
+    async apply(request) {
+      const applied = await applier.apply(request);
+      const notes = applied.ok ? ((await reviews?.takeNotes()) ?? []) : [];
+      return applied.ok ? ok({ notes: [...applied.value.notes, ...notes] }) : applied;
+    },
     ...(reviews === undefined ? {} : { review: (request, signal) => reviews.open(request, signal) }),
   };
 }

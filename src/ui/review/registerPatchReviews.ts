@@ -1,6 +1,10 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { PatchReviews } from '../patch/editorPatchHost.ts';
+import type { PatchApplier } from '../patch/patchApplier.ts';
+import type { PolicyStore } from '../policyStore.ts';
 import { ReviewStore } from '../../patch/review/reviewStore.ts';
 import { registerReviewCommands } from './reviewCommands.ts';
 import { registerReviewDecorations } from './reviewDecorations.ts';
@@ -15,18 +19,32 @@ import { ReviewTree } from './reviewTree.ts';
 import { reviewScheme } from './reviewUris.ts';
 import { watchReviewedFiles } from './watchReviewedFiles.ts';
 
-export interface PatchReviewsOptions extends Omit<ReviewsOptions, 'store'> {
+export interface PatchReviewsOptions extends Pick<ReviewsOptions, 'accessUnder' | 'log'> {
   /** Where reviews are kept, absolute. */
   readonly folder: string;
+  readonly applier: Pick<PatchApplier, 'files' | 'applyReviewed'>;
+  readonly policies: Pick<PolicyStore, 'list' | 'policyFor'>;
 }
 
 /** Builds the reviews of patches with everything that a person sees of them. */
 export function registerPatchReviews({
   folder,
-  ...options
-}: PatchReviewsOptions): Disposable & { readonly reviews: Reviews } {
+  applier,
+  policies,
+  accessUnder,
+  log,
+}: PatchReviewsOptions): Disposable & PatchReviews {
   const store = new DisposableStore();
-  const reviews = store.add(new Reviews({ ...options, store: new ReviewStore(folder, options.log) }));
+  const reviews = store.add(
+    new Reviews({
+      files: applier.files,
+      apply: (request) => applier.applyReviewed(request),
+      accessUnder,
+      policyOf: (path) => policyOf(policies, path),
+      store: new ReviewStore(folder, log),
+      log,
+    }),
+  );
   const diffs = new ReviewDiffs(reviews);
   const files = store.add(new ReviewFileSystem(reviews));
   store.add(vscode.workspace.registerFileSystemProvider(reviewScheme, files, { isCaseSensitive: true }));
@@ -42,7 +60,17 @@ export function registerPatchReviews({
   store.add(reviews.onDidClose((review) => void diffs.close(review)));
   store.add(reviews.onDidApply(({ done }) => showProgress(done)));
   store.add(reviews.onDidNotice((notice) => void tell(notice, diffs)));
-  return { reviews, dispose: () => store.dispose() };
+  return {
+    open: (request, signal) => reviews.open(request, signal),
+    takeNotes: () => reviews.takeNotes(),
+    dispose: () => store.dispose(),
+  };
+}
+
+function policyOf(policies: PatchReviewsOptions['policies'], path: string): SandboxPolicy | undefined {
+  const root = policies.list().find((candidate) => candidate.path === path);
+  const policy = root && policies.policyFor(root);
+  return policy?.ok === true ? policy.value : undefined;
 }
 
 /** One reused tab, and the focus stays where it is. */

@@ -235,10 +235,11 @@ export class Reviews implements Disposable {
       }
       return;
     }
-    const { comment: words } = entry.review;
-    const notes = applied?.value.notes ?? [];
+    const { comment: words, id } = entry.review;
+    const hasCaller = this.hasCaller(id);
+    const notes = [...(applied?.value.notes ?? []), ...(hasCaller ? await this.takeNotes() : [])];
     const outcome = { kind: 'decided', files, comment: words, notes } as const;
-    if (!this.#settle(entry.review.id, outcome)) {
+    if (!this.#settle(id, outcome)) {
       await this.#guard(this.#options.store.addNote(outcomeNote(entry.review.title, outcome)));
     }
     await this.#close(entry);
