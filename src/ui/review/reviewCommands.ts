@@ -46,7 +46,7 @@ export function registerReviewCommands(options: ReviewCommandOptions): Disposabl
   const decideHunk = async (argument: unknown, decide: typeof accept): Promise<void> => {
     const target = targets.hunk(argument);
     if (target === undefined) {
-      await vscode.window.showInformationMessage('Put the cursor into a hunk of a patch review first.');
+      void vscode.window.showInformationMessage('Put the cursor into a hunk of a patch review first.');
       return;
     }
     await decide(target);

@@ -29,7 +29,9 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
   }
 
   async stat(uri: vscode.Uri): Promise<vscode.FileStat> {
-    const { located, served } = await this.#serve(uri);
+    const located = await this.#locate(uri);
+    // A document that is being typed in is compared with what it last was on "disk" before it is saved.
+    const served = (isBeingTyped(uri) && this.#served.get(uri.toString())) || this.#serve(uri, located);
     return {
       type: vscode.FileType.File,
       ctime: located.review.createdAt,
@@ -40,15 +42,16 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
   }
 
   async readFile(uri: vscode.Uri): Promise<Uint8Array> {
-    return (await this.#serve(uri)).served.bytes;
+    return this.#serve(uri, await this.#locate(uri)).bytes;
   }
 
   async writeFile(uri: vscode.Uri, content: Uint8Array): Promise<void> {
-    const { located } = await this.#serve(uri);
+    const located = await this.#locate(uri);
     if (!isEditable(located)) {
       throw vscode.FileSystemError.NoPermissions(uri);
     }
     this.#reviews.edit(located.target, new TextDecoder().decode(content));
+    this.#serve(uri, await this.#locate(uri));
   }
 
   readDirectory(uri: vscode.Uri): never {
@@ -71,16 +74,17 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
     this.#store.dispose();
   }
 
-  async #serve(uri: vscode.Uri): Promise<{ readonly located: LocatedFile; readonly served: Served }> {
+  async #locate(uri: vscode.Uri): Promise<LocatedFile> {
     await this.#reviews.ready;
     const located = locate(this.#reviews, uri);
     if (located === undefined) {
       throw vscode.FileSystemError.FileNotFound(uri);
     }
-    return { located, served: this.#update(uri.toString(), located) };
+    return located;
   }
 
-  #update(name: string, located: LocatedFile): Served {
+  #serve(uri: vscode.Uri, located: LocatedFile): Served {
+    const name = uri.toString();
     const bytes = bytesOf(located);
     const last = this.#served.get(name);
     if (last?.bytes.equals(bytes) === true) {
@@ -98,7 +102,7 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
       const located = locate(this.#reviews, uri);
       if (located === undefined) {
         this.#served.delete(name);
-      } else if (this.#update(name, located) !== last) {
+      } else if (!isBeingTyped(uri) && this.#serve(uri, located) !== last) {
         changes.push({ type: vscode.FileChangeType.Changed, uri });
       }
     }
@@ -111,6 +115,13 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
 interface Served {
   readonly bytes: Buffer;
   readonly mtime: number;
+}
+
+function isBeingTyped(uri: vscode.Uri): boolean {
+  const name = uri.toString();
+  return vscode.workspace.textDocuments.some(
+    (document) => document.isDirty && document.uri.toString() === name,
+  );
 }
 
 function isEditable({ side, file, review }: LocatedFile): boolean {

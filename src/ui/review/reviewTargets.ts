@@ -74,8 +74,8 @@ export class ReviewTargets {
   }
 }
 
-async function noReview(): Promise<undefined> {
-  await vscode.window.showInformationMessage('No patch waits for review now.');
+function noReview(): undefined {
+  void vscode.window.showInformationMessage('No patch waits for review now.');
   return undefined;
 }
 
