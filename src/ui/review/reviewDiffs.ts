@@ -59,11 +59,8 @@ export class ReviewDiffs {
 
   /** The review in the active diff, be it of one file or of all. */
   activeReview(): Review | undefined {
-    const label = activeTab()?.label;
-    return (
-      this.activeFile()?.review ??
-      this.#reviews.list().find((review) => labelOf(review) === label && isOfWholePatch(activeTab()))
-    );
+    const tab = activeTab();
+    return this.activeFile()?.review ?? this.#reviews.list().find((review) => isOfWhole(tab, review));
   }
 
   /** Closes the diffs of a review. */
@@ -73,7 +70,7 @@ export class ReviewDiffs {
     const isLast = this.#reviews.list().every((other) => labelOf(other) !== label);
     const tabs = vscode.window.tabGroups.all
       .flatMap((group) => group.tabs)
-      .filter((tab) => isOfReview(tab, review.id) || (isLast && tab.label === label && isOfWholePatch(tab)));
+      .filter((tab) => isOfReview(tab, review.id) || (isLast && isOfWhole(tab, review)));
     await vscode.window.tabGroups.close(tabs, true);
   }
 }
@@ -86,9 +83,9 @@ function labelOf({ title }: Review): string {
   return `Patch Review: ${title}`;
 }
 
-/** The editor has no stable class for the diff of several files: such a tab has no input that we could see. */
-function isOfWholePatch(tab: vscode.Tab | undefined): boolean {
-  return tab?.input === undefined;
+/** The editor has no stable class for the diff of several files; its label is ours with the number of files. */
+function isOfWhole(tab: vscode.Tab | undefined, review: Review): boolean {
+  return tab?.label.startsWith(`${labelOf(review)} (`) === true;
 }
 
 function isOfReview({ input }: vscode.Tab, reviewId: string): boolean {
