@@ -145,10 +145,13 @@ describe('a review by keys, and a reload while it waits', () => {
   it('survives a reload, and the next call hears what became of it', async () => {
     const { ask, answer, editor } = chat();
     await ask(patchCall(['*** Add File: later.md', '+# Later']));
-    await row(editor, /^Patch later\.md/).waitFor();
+    await row(editor, /^later\.md, new/).click();
+    const right = editor.page.locator('.editor.modified .view-line').filter({ hasText: '# Later' });
+    await right.first().waitFor();
     await editor.runCommand('Developer: Reload Window');
     await editor.statusBarItem('sandbox').waitFor({ state: 'detached' });
     await row(editor, /^Patch later\.md, 1 file · its agent no longer waits/).waitFor({ timeout: 60_000 });
+    await right.first().waitFor();
     await editor.screenshot('review-after-reload');
     await press(row(editor, /^Patch later\.md/), 'Accept Patch');
     await waitFor('the file', () => existsSync(join(editor.workspace, 'later.md')));

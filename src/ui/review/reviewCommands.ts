@@ -110,7 +110,7 @@ async function askWhy(review: Review | undefined): Promise<string | undefined> {
   }
   return vscode.window.showInputBox({
     title: `Reject ${review.title}`,
-    prompt: 'Press Enter to reject what you have not accepted, Escape to go on reviewing.',
+    prompt: 'Nothing of what you have not accepted is applied.',
     placeHolder: 'What should the agent do instead? (optional)',
   });
 }

@@ -3,6 +3,7 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { PlannedChange } from '../../patch/plan/plan.ts';
 import { decisionOf } from '../../patch/review/reviewFile.ts';
+import type { Decision } from '../../patch/review/reviewFile.ts';
 import type { Reviews } from './reviews.ts';
 import { locate, uriOf } from './reviewUris.ts';
 
@@ -10,12 +11,29 @@ import { locate, uriOf } from './reviewUris.ts';
 export function registerReviewDecorations(reviews: Reviews): Disposable {
   const store = new DisposableStore();
   const didChange = store.add(new vscode.EventEmitter<vscode.Uri[]>());
+  const known = new Map<string, Decision>();
   store.add(
-    reviews.onDidChange(() =>
-      didChange.fire(
-        reviews.list().flatMap((review) => review.files.map((file) => uriOf(review, file, 'right'))),
-      ),
+    reviews.onDidClose(({ id, files }) =>
+      files.forEach(({ change }) => known.delete(`${id}\0${change.path}`)),
     ),
+  );
+  store.add(
+    reviews.onDidChange(() => {
+      const changed: vscode.Uri[] = [];
+      for (const review of reviews.list()) {
+        for (const file of review.files) {
+          const key = `${review.id}\0${file.change.path}`;
+          const decision = decisionOf(file);
+          if (known.get(key) !== decision) {
+            known.set(key, decision);
+            changed.push(uriOf(review, file, 'right'));
+          }
+        }
+      }
+      if (changed.length > 0) {
+        didChange.fire(changed);
+      }
+    }),
   );
   store.add(
     vscode.window.registerFileDecorationProvider({

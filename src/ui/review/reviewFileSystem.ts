@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { bytesAfter, bytesBefore, textBefore, textRight } from '../../patch/review/reviewFile.ts';
+import type { ReviewFile } from '../../patch/review/reviewFile.ts';
 import type { Reviews } from './reviews.ts';
 import { locate } from './reviewUris.ts';
 import type { LocatedFile } from './reviewUris.ts';
@@ -85,12 +86,15 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
 
   #serve(uri: vscode.Uri, located: LocatedFile): Served {
     const name = uri.toString();
-    const bytes = bytesOf(located);
+    const { file } = located;
     const last = this.#served.get(name);
-    if (last?.bytes.equals(bytes) === true) {
+    if (last?.file === file) {
       return last;
     }
-    const served = { bytes, mtime: Math.max(Date.now(), (last?.mtime ?? 0) + 1) };
+    const bytes = bytesOf(located);
+    const isSame = last?.bytes.equals(bytes) === true;
+    const mtime = isSame ? last.mtime : Math.max(Date.now(), (last?.mtime ?? 0) + 1);
+    const served = { file, bytes, mtime };
     this.#served.set(name, served);
     return served;
   }
@@ -102,7 +106,7 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
       const located = locate(this.#reviews, uri);
       if (located === undefined) {
         this.#served.delete(name);
-      } else if (!isBeingTyped(uri) && this.#serve(uri, located) !== last) {
+      } else if (!isBeingTyped(uri) && this.#serve(uri, located).mtime !== last.mtime) {
         changes.push({ type: vscode.FileChangeType.Changed, uri });
       }
     }
@@ -113,6 +117,8 @@ export class ReviewFileSystem implements vscode.FileSystemProvider, Disposable {
 }
 
 interface Served {
+  /** A value: as long as it is the same, so is its content. */
+  readonly file: ReviewFile;
   readonly bytes: Buffer;
   readonly mtime: number;
 }

@@ -57,7 +57,7 @@ export function fileItem(review: Review, index: number, file: ReviewFile): vscod
   item.iconPath = vscode.ThemeIcon.File;
   const warning = refusals.length === 0 ? '' : 'outside of the rules';
   item.description = [folder === '.' ? '' : folder, words, warning].filter((part) => part !== '').join(' · ');
-  item.contextValue = `file-${decisionOf(file)}`;
+  item.contextValue = contextOf('file', review, decisionOf(file));
   item.tooltip = paragraphs([
     path,
     words,
@@ -69,22 +69,32 @@ export function fileItem(review: Review, index: number, file: ReviewFile): vscod
   return item;
 }
 
-export function hunkItem(target: ReviewTarget, hunk: Hunk, file: ReviewFile, id: string): vscode.TreeItem {
+export function hunkItem(
+  review: Review,
+  target: ReviewTarget,
+  hunk: Hunk,
+  file: ReviewFile,
+): vscode.TreeItem {
   const status = statusOf(hunk);
   const lines = hunkLines(file, 'right')[target.hunk ?? 0];
   const place = `Line ${(lines?.start ?? 0) + 1}`;
   const item = new vscode.TreeItem(place, None);
-  item.id = id;
+  item.id = `${review.id}/${file.change.path}/${target.hunk}`;
   const words = status === 'pending' ? '' : statusWords[status];
   item.description = [hunkSize(hunk), words, hunkText(hunk)].filter((part) => part !== '').join('  ');
   item.iconPath = hunkIcons[status]();
-  item.contextValue = `hunk-${status}`;
+  item.contextValue = contextOf('hunk', review, status);
   item.tooltip = hunkTooltip(hunk, statusWords[status]);
   item.accessibilityInformation = {
     label: `${place}, ${statusWords[status]}, ${hunk.proposed.length} added, ${hunk.before.length} removed, ${hunkText(hunk)}`,
   };
   item.command = openCommand(target);
   return item;
+}
+
+/** Nothing of an obsolete review can be decided. */
+function contextOf(row: 'file' | 'hunk', { state }: Review, status: string): string {
+  return state.kind === 'obsolete' ? row : `${row}-${status}`;
 }
 
 const hunkIcons: Readonly<Record<HunkStatus, () => vscode.ThemeIcon>> = {

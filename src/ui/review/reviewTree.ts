@@ -54,18 +54,16 @@ export class ReviewTree implements vscode.TreeDataProvider<ReviewTarget>, Dispos
   getTreeItem(target: ReviewTarget): vscode.TreeItem {
     const { reviewId, file: index, hunk } = target;
     const review = this.#reviews.get(reviewId);
+    if (review !== undefined && index === undefined) {
+      return reviewItem(review, this.#reviews.hasCaller(reviewId));
+    }
     const file = review?.files[index ?? 0];
-    if (review === undefined || file === undefined) {
+    if (review === undefined || index === undefined || file === undefined) {
       // Decided between two refreshes.
       return new vscode.TreeItem('');
     }
-    if (index === undefined) {
-      return reviewItem(review, this.#reviews.hasCaller(reviewId));
-    }
     const item = hunk === undefined ? undefined : hunksOf(file)[hunk];
-    return item === undefined
-      ? fileItem(review, index, file)
-      : hunkItem(target, item, file, `${reviewId}/${file.change.path}/${hunk}`);
+    return item === undefined ? fileItem(review, index, file) : hunkItem(review, target, item, file);
   }
 
   dispose(): void {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { PlannedChange } from '../../patch/plan/plan.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { ReviewFile } from '../../patch/review/reviewFile.ts';
@@ -16,9 +17,13 @@ export interface ReviewAddress {
 
 /** A side of a reviewed file as a document. It has the file's own path, so that its language is known. */
 export function uriOf(review: Review, { change }: ReviewFile, side: DiffSide): vscode.Uri {
-  const path = side === 'before' ? change.path : resultPath(change);
+  const path = pathOf(change, side);
   const query = new URLSearchParams({ review: review.id, side }).toString();
   return vscode.Uri.file(path).with({ scheme: reviewScheme, query });
+}
+
+function pathOf(change: PlannedChange, side: DiffSide): string {
+  return side === 'before' ? change.path : resultPath(change);
 }
 
 /** What a document of ours shows; undefined for any other. */
@@ -47,7 +52,8 @@ export function locate(reviews: Reviews, uri: vscode.Uri): LocatedFile | undefin
     return undefined;
   }
   const { side, reviewId } = address;
-  const index = review.files.findIndex((file) => uriOf(review, file, side).path === uri.path);
+  const path = uri.with({ scheme: 'file' }).fsPath;
+  const index = review.files.findIndex(({ change }) => pathOf(change, side) === path);
   const file = review.files[index];
   return file && { review, file, side, target: { reviewId, file: index } };
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { setTimeout } from 'node:timers/promises';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Event } from '../../base/event.ts';
@@ -111,7 +112,7 @@ export class Reviews implements Disposable {
   /** Rejects the target. Rejecting all of an obsolete review closes it. */
   async reject(target: ReviewTarget, words = ''): Promise<void> {
     const entry = this.#entries.get(target.reviewId);
-    if (entry?.review.state.kind === 'obsolete') {
+    if (entry?.review.state.kind === 'obsolete' && target.file === undefined) {
       await this.#close(entry);
       return;
     }
@@ -312,7 +313,7 @@ export class Reviews implements Disposable {
     this.#didChange.fire();
   }
 
-  /** Writes the newest state; what changes while it is being written is written once, afterwards. */
+  /** Writes the newest state at once; what is typed after that is written from time to time. */
   async #save(entry: Entry): Promise<void> {
     entry.isStored = false;
     if (entry.isStoring) {
@@ -322,6 +323,7 @@ export class Reviews implements Disposable {
     while (!entry.isStored && this.#isOpen(entry)) {
       entry.isStored = true;
       await this.#guard(this.#options.store.save(entry.review));
+      await setTimeout(saveIntervalMs);
     }
     entry.isStoring = false;
   }
@@ -342,6 +344,9 @@ export class Reviews implements Disposable {
     return turn;
   }
 }
+
+/** Typing changes a review with every key, and a save writes to the disk itself. */
+const saveIntervalMs = 250;
 
 interface Entry {
   review: Review;
