@@ -70,7 +70,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerSessionCommands(runtime.sessions, terminals));
   store.add(registerCheckpointContents(checkpoints));
   store.add(createCheckpointTree(checkpoints));
-  store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder }));
+  store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, grants));
   store.add(registerCheckSandbox(health));
   store.add(registerSleepProgress(runtime.sleeps));

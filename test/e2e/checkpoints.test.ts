@@ -88,7 +88,12 @@ describe('checkpoints', () => {
     await writeFile(at('src/greeting.js'), edited);
     await editor.runCommand('Cordon: Restore Checkpoint…');
     await editor.pick(/^Restore of/);
-    await editor.notification(/Nothing was restored: src\/greeting\.js was edited in the same places/);
+    await editor.notification(/Nothing was restored yet: src\/greeting\.js was edited in the same places/);
+    await editor.page
+      .locator('.pane-body')
+      .getByLabel(/^Patch Restore of/)
+      .first()
+      .waitFor();
     assert.equal(await read('src/greeting.js'), edited);
     await editor.screenshot('checkpoint-conflict');
   });

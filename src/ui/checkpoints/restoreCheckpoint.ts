@@ -19,7 +19,7 @@ export interface RestoreDependencies {
   readonly applier: PatchApplier;
   readonly policies: PolicyStore;
   readonly accessUnder: AccessUnder;
-  readonly reviews?: PatchReviews | undefined;
+  readonly reviews?: Pick<PatchReviews, 'open'> | undefined;
 }
 
 /**
@@ -120,7 +120,7 @@ async function reviewConflicts(
   checkpoint: Checkpoint,
   { files }: Restore,
   request: PatchRequest,
-  reviews: PatchReviews | undefined,
+  reviews: RestoreDependencies['reviews'],
 ): Promise<void> {
   const conflicts = files.filter(({ outcome }) => outcome === 'conflict');
   const reason = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch`;

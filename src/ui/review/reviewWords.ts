@@ -25,7 +25,8 @@ export function reviewWords(review: Review, hasCaller: boolean): string {
       : waiting === review.files.length
         ? count(waiting, 'file')
         : `${waiting} of ${count(review.files.length, 'file')} left`;
-  return hasCaller ? words : `${words} · its agent no longer waits`;
+  // What has no text is a restore, which no agent asked for.
+  return hasCaller || review.text === undefined ? words : `${words} · its agent no longer waits`;
 }
 
 export function fileWords(file: ReviewFile): string {

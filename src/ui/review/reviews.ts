@@ -236,11 +236,12 @@ export class Reviews implements Disposable {
       }
       return;
     }
-    const { comment: words, id } = entry.review;
-    const hasCaller = this.hasCaller(id);
-    const notes = [...(applied?.value.notes ?? []), ...(hasCaller ? await this.takeNotes() : [])];
+    const { comment: words, id, text } = entry.review;
+    const isOfModel = text !== undefined;
+    const takesNotes = isOfModel && this.hasCaller(id);
+    const notes = [...(applied?.value.notes ?? []), ...(takesNotes ? await this.takeNotes() : [])];
     const outcome = { kind: 'decided', files, comment: words, notes } as const;
-    if (!this.#settle(id, outcome)) {
+    if (!this.#settle(id, outcome) && isOfModel) {
       await this.#guard(this.#options.store.addNote(outcomeNote(entry.review.title, outcome)));
     }
     await this.#close(entry);
