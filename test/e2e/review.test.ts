@@ -150,7 +150,7 @@ describe('a review by keys, and a reload while it waits', () => {
     await right.first().waitFor();
     await editor.runCommand('Developer: Reload Window');
     await editor.statusBarItem('sandbox').waitFor({ state: 'detached' });
-    await row(editor, /^Patch later\.md, 1 file · its agent no longer waits/).waitFor({ timeout: 60_000 });
+    await row(editor, /^Patch later\.md, 1 file · no agent waits/).waitFor({ timeout: 60_000 });
     await right.first().waitFor();
     await editor.screenshot('review-after-reload');
     await press(row(editor, /^Patch later\.md/), 'Accept Patch');

@@ -17,6 +17,7 @@ import { createReviewStatusBar } from './reviewStatusBar.ts';
 import { ReviewTargets } from './reviewTargets.ts';
 import { ReviewTree } from './reviewTree.ts';
 import { reviewScheme } from './reviewUris.ts';
+import { SavedReviews } from './savedReviews.ts';
 import { watchReviewedFiles } from './watchReviewedFiles.ts';
 
 export interface PatchReviewsOptions extends Pick<ReviewsOptions, 'accessUnder' | 'log'> {
@@ -41,7 +42,7 @@ export function registerPatchReviews({
       apply: (request) => applier.applyReviewed(request),
       accessUnder,
       policyOf: (path) => policyOf(policies, path),
-      store: new ReviewStore(folder, log),
+      saved: new SavedReviews(new ReviewStore(folder, log), log),
       log,
     }),
   );

@@ -26,7 +26,7 @@ export function reviewWords(review: Review, hasCaller: boolean): string {
         ? count(waiting, 'file')
         : `${waiting} of ${count(review.files.length, 'file')} left`;
   // What has no text is a restore, which no agent asked for.
-  return hasCaller || review.text === undefined ? words : `${words} · its agent no longer waits`;
+  return hasCaller || review.text === undefined ? words : `${words} · no agent waits`;
 }
 
 export function fileWords(file: ReviewFile): string {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { setTimeout } from 'node:timers/promises';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Event } from '../../base/event.ts';
@@ -16,15 +15,15 @@ import type { PlanningTools } from '../../patch/review/planAnew.ts';
 import { accept, comment, createReview, isDecided, mapFile, reject } from '../../patch/review/review.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { editRight, resultPath } from '../../patch/review/reviewFile.ts';
-import type { ReviewStore } from '../../patch/review/reviewStore.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { SavedReviews } from './savedReviews.ts';
 
 export interface ReviewsOptions extends PlanningTools {
   /** Applies what a person accepted: the refusals of the request are allowed, and nothing beyond them. */
   readonly apply: (request: PatchRequest) => Promise<Result<AppliedPatch, PatchError>>;
   /** The policy of a root now, for reviews from before a reload; undefined when the root is not open. */
   readonly policyOf: (root: string) => SandboxPolicy | undefined;
-  readonly store: Pick<ReviewStore, 'load' | 'save' | 'remove' | 'addNote' | 'takeNotes'>;
+  readonly saved: SavedReviews;
   readonly log: Log;
 }
 
@@ -94,7 +93,7 @@ export class Reviews implements Disposable {
     };
     signal.addEventListener('abort', abandon, { once: true });
     this.#options.log.info(`patch review ${review.id} opened: ${review.title}`);
-    void this.#save(entry);
+    this.#options.saved.save(entry.review);
     this.#didOpen.fire(review);
     this.#didChange.fire();
     try {
@@ -146,13 +145,8 @@ export class Reviews implements Disposable {
   }
 
   /** What became of reviews whose calls had ended, once. */
-  async takeNotes(): Promise<readonly string[]> {
-    try {
-      return await this.#options.store.takeNotes();
-    } catch (error) {
-      this.#options.log.error(`The notes about patch reviews cannot be read: ${String(error)}`);
-      return [];
-    }
+  takeNotes(): Promise<readonly string[]> {
+    return this.#options.saved.takeNotes();
   }
 
   /** Leaves the reviews in the store for the next window; nobody is there to hear of the outcome any more. */
@@ -166,12 +160,8 @@ export class Reviews implements Disposable {
   }
 
   async #load(): Promise<void> {
-    try {
-      for (const review of await this.#options.store.load()) {
-        this.#entries.set(review.id, newEntry(review));
-      }
-    } catch (error) {
-      this.#options.log.error(`Patch reviews cannot be read: ${String(error)}`);
+    for (const review of await this.#options.saved.load()) {
+      this.#entries.set(review.id, newEntry(review));
     }
     this.#didChange.fire();
   }
@@ -242,7 +232,7 @@ export class Reviews implements Disposable {
     const notes = [...(applied?.value.notes ?? []), ...(takesNotes ? await this.takeNotes() : [])];
     const outcome = { kind: 'decided', files, comment: words, notes } as const;
     if (!this.#settle(id, outcome) && isOfModel) {
-      await this.#guard(this.#options.store.addNote(outcomeNote(entry.review.title, outcome)));
+      await this.#options.saved.addNote(outcomeNote(entry.review.title, outcome));
     }
     await this.#close(entry);
   }
@@ -277,7 +267,7 @@ export class Reviews implements Disposable {
     const { review } = entry;
     this.#entries.delete(review.id);
     this.#options.log.info(`patch review ${review.id} closed`);
-    await this.#guard(this.#options.store.remove(review.id));
+    await this.#options.saved.remove(review.id);
     this.#didClose.fire(review);
     this.#didChange.fire();
   }
@@ -310,32 +300,8 @@ export class Reviews implements Disposable {
 
   #set(entry: Entry, review: Review): void {
     entry.review = review;
-    void this.#save(entry);
+    this.#options.saved.save(entry.review);
     this.#didChange.fire();
-  }
-
-  /** Writes the newest state at once; what is typed after that is written from time to time. */
-  async #save(entry: Entry): Promise<void> {
-    entry.isStored = false;
-    if (entry.isStoring) {
-      return;
-    }
-    entry.isStoring = true;
-    while (!entry.isStored && this.#isOpen(entry)) {
-      entry.isStored = true;
-      await this.#guard(this.#options.store.save(entry.review));
-      await setTimeout(saveIntervalMs);
-    }
-    entry.isStoring = false;
-  }
-
-  /** A full disk must not keep the person from deciding. */
-  async #guard(writing: Promise<void>): Promise<void> {
-    try {
-      await writing;
-    } catch (error) {
-      this.#options.log.error(`A patch review cannot be stored: ${String(error)}`);
-    }
   }
 
   /** One decision or new plan at a time. */
@@ -346,9 +312,6 @@ export class Reviews implements Disposable {
   }
 }
 
-/** Typing changes a review with every key, and a save writes to the disk itself. */
-const saveIntervalMs = 250;
-
 interface Entry {
   review: Review;
   /** Of the request; after a reload, the root's own counts. */
@@ -356,14 +319,12 @@ interface Entry {
   /** Answers the tool call that waits. */
   caller?: ((outcome: ReviewOutcome) => void) | undefined;
   isApplying: boolean;
-  isStoring: boolean;
-  isStored: boolean;
   /** Ends with the last decision or plan that was begun. */
   turn: Promise<void>;
 }
 
 function newEntry(review: Review): Entry {
-  return { review, isApplying: false, isStoring: false, isStored: true, turn: Promise.resolve() };
+  return { review, isApplying: false, turn: Promise.resolve() };
 }
 
 function notOpen({ root }: Review): PatchError {

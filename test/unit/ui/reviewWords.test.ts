@@ -31,7 +31,7 @@ describe('the words of a review', () => {
   it('tell when nobody waits, and when it cannot be applied', async () => {
     const review = await begun();
     const error = { kind: 'stale', message: 'changed' } as const;
-    assert.equal(reviewWords(review, false), '1 file · its agent no longer waits');
+    assert.equal(reviewWords(review, false), '1 file · no agent waits');
     assert.equal(reviewWords({ ...review, state: { kind: 'obsolete', error } }, false), 'no longer applies');
     const failed = { ...review, state: { kind: 'waiting', failure: error } } as const;
     assert.equal(reviewWords(failed, true), 'could not be applied');

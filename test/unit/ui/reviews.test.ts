@@ -8,6 +8,7 @@ import type { Review } from '../../../src/patch/review/review.ts';
 import { ReviewStore } from '../../../src/patch/review/reviewStore.ts';
 import { Reviews } from '../../../src/ui/review/reviews.ts';
 import type { ReviewNotice } from '../../../src/ui/review/reviews.ts';
+import { SavedReviews } from '../../../src/ui/review/savedReviews.ts';
 import type { WriteRefusal } from '../../../src/sandbox/writeAccess.ts';
 import { readOnlyFiles, treeAfter } from '../../harness/memoryFiles.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -191,7 +192,7 @@ describe('Reviews', () => {
       files: readOnlyFiles(tree),
       accessUnder: () => (at) => refusals.find((refusal) => refusal.path === at),
       policyOf: () => (isOpen ? policy : undefined),
-      store: new ReviewStore(folder.path, silentLog),
+      saved: new SavedReviews(new ReviewStore(folder.path, silentLog), silentLog),
       log: silentLog,
       async apply(request): Promise<Result<AppliedPatch, PatchError>> {
         if (failure !== undefined) {
