@@ -88,12 +88,17 @@ function joinAdjacent(edits: readonly LineEdit[]): LineEdit[] {
  * leaves most pieces as they were or as they were proposed wins.
  */
 export function withRight(pieces: readonly Piece[], lines: readonly string[]): readonly Piece[] {
-  const guesses = [
-    pieces,
-    pieces.map((piece) => ({ ...piece, right: piece.proposed })),
-    pieces.map((piece) => ({ ...piece, right: piece.before })),
-  ].map((guess) => distribute(guess, lines));
-  return guesses.reduce((best, guess) => (countEdited(guess) < countEdited(best) ? guess : best));
+  const first = distribute(pieces, lines);
+  if (countEdited(first) <= countEdited(pieces)) {
+    return first;
+  }
+  const others = (['proposed', 'before'] as const).map((side) =>
+    distribute(
+      pieces.map((piece) => ({ ...piece, right: piece[side] })),
+      lines,
+    ),
+  );
+  return others.reduce((best, guess) => (countEdited(guess) < countEdited(best) ? guess : best), first);
 }
 
 function countEdited(pieces: readonly Piece[]): number {
@@ -104,22 +109,29 @@ function countEdited(pieces: readonly Piece[]): number {
 
 /** Gives each difference between the right side and the new lines to the piece in which it happened. */
 function distribute(pieces: readonly Piece[], lines: readonly string[]): readonly Piece[] {
+  const current = linesOf(pieces, 'right');
   const owners = pieces.flatMap(({ right }, index) => right.map(() => index));
   const rights: string[][] = pieces.map(() => []);
   let line = 0;
   const keepUntil = (end: number): void => {
-    const current = owners.slice(line, end);
-    current.forEach((owner, index) => rights[owner]?.push(currentLines[line + index] as string));
-    line = end;
+    for (; line < end; line += 1) {
+      rights[owners[line] as number]?.push(current[line] as string);
+    }
   };
-  const currentLines = linesOf(pieces, 'right');
-  for (const edit of editsBetween(currentLines, lines)) {
+  for (const edit of editsBetween(current, lines)) {
     keepUntil(edit.start);
-    rights[ownerOf(edit, pieces, owners)]?.push(...edit.added);
+    const right = rights[ownerOf(edit, pieces, owners)];
+    for (const added of edit.added) {
+      right?.push(added);
+    }
     line = edit.start + edit.removed;
   }
-  keepUntil(currentLines.length);
-  return pieces.map((piece, index) => ({ ...piece, right: rights[index] as string[] }));
+  keepUntil(current.length);
+  return pieces.map((piece, index) => {
+    const right = rights[index] as string[];
+    // The same array as long as it is the same text: comparing is then free.
+    return sameLines(piece.right, right) ? piece : { ...piece, right };
+  });
 }
 
 /** A hunk that lost lines or had none comes first; text typed beside an intact hunk belongs to the gap. */
