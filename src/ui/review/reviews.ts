@@ -259,8 +259,11 @@ export class Reviews implements Disposable {
 
   #fail(entry: Entry, error: PatchError): void {
     this.#set(entry, { ...entry.review, state: { kind: 'waiting', failure: error } });
-    this.#settle(entry.review.id, { kind: 'failed', error });
-    this.#didNotice.fire({ kind: 'failed', review: entry.review });
+    const wasTold = this.#settle(entry.review.id, { kind: 'failed', error });
+    // Who restores files tells the person itself.
+    if (!wasTold || entry.review.text !== undefined) {
+      this.#didNotice.fire({ kind: 'failed', review: entry.review });
+    }
   }
 
   async #close(entry: Entry): Promise<void> {
