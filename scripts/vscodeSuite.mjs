@@ -33,7 +33,10 @@ export async function runInExtensionHost({ files, resultsPath, grep, limitMs }) 
       },
     });
     browser = await launchChromium();
-    const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+    const page = await browser.newPage({
+      viewport: { width: 1280, height: 900 },
+      permissions: ['clipboard-read', 'clipboard-write'],
+    });
     const ended = Promise.withResolvers();
     await page.exposeFunction('codeAutomationLog', (_level, args) => {
       const line = format(...args);

@@ -107,51 +107,6 @@ describe('checkpoints', () => {
   });
 });
 
-describe('a patch of an agent in open files', () => {
-  const chat = useChat({ userSettings: { 'files.autoSave': 'off' } });
-
-  const at = (name: string): string => join(chat().editor.workspace, name);
-  const read = (name: string): Promise<string> => readFile(at(name), 'utf8');
-
-  it('goes back in one step, on the disk too', async () => {
-    const { ask, answer, editor } = chat();
-    const before = await read('src/greeting.js');
-    await editor.press('Control+p');
-    await editor.type('greeting.js');
-    await editor.pick('greeting.js');
-    const line = editor.page.locator('.editor-group-container .view-line').filter({ hasText: 'Hello, ' });
-    await line.first().waitFor();
-    const patch = [
-      '*** Begin Patch',
-      '*** Update File: src/greeting.js',
-      '@@',
-      '-  return `Hello, ${name}!`;',
-      '+  return `Good evening, ${name}!`;',
-      '*** Add File: evening.md',
-      '+# Evening',
-      '*** Update File: README.md',
-      '@@',
-      '-# Sample project',
-      '+# Patched project',
-      '*** End Patch',
-    ];
-    const readme = await read('README.md');
-    await ask({ cmd: `apply_patch <<'EOF'\n${patch.join('\n')}\nEOF`, login: false });
-    await answer(/A evening\.md/);
-    assert.match(await read('README.md'), /Patched/);
-    await editor.page
-      .locator('.editor-group-container .view-line')
-      .filter({ hasText: 'Good evening' })
-      .first()
-      .click();
-    await editor.press('Control+z');
-    await editor.screenshot('undo-patch');
-    await waitFor('the disk to follow', async () => (await read('README.md')) === readme);
-    await waitFor('the open file to follow', async () => (await read('src/greeting.js')) === before);
-    assert.equal(existsSync(at('evening.md')), false);
-  });
-});
-
 /** The rows of the tree that are checkpoints, newest first. */
 function rows(editor: Editor): Locator {
   return editor.page.locator('.pane-body .monaco-list-row[aria-label^="Checkpoint before"]');

@@ -16,6 +16,8 @@ export const artifactsFolder = join(projectFolder, 'artifacts');
 export interface EditorOptions {
   /** The folder to open; default a fresh copy of the sample project. Not removed by `dispose`. */
   readonly workspace?: string;
+  /** More files for the folder, by name: made before it is opened, because the editor's search learns of later ones late. */
+  readonly files?: Readonly<Record<string, string>>;
   /** A `.code-workspace` file to open instead of a folder. */
   readonly workspaceFile?: string;
   /** Default true: trusted without asking. False: workspace trust is on and the workspace starts restricted. */
@@ -87,6 +89,9 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
       options.workspaceFile === undefined
         ? (options.workspace ?? (await createSampleWorkspace(join(folder.path, 'sample-project'))))
         : dirname(options.workspaceFile);
+    for (const [name, text] of Object.entries(options.files ?? {})) {
+      await writeFile(join(workspace, name), text);
+    }
     if (options.vsix !== undefined) {
       await installExtension({ dataDir, vsix: options.vsix });
     }

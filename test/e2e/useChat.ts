@@ -10,6 +10,8 @@ export interface Chat {
   readonly card: Locator;
   /** Sends a prompt that makes the scripted model call `cordon_exec_command` with this input. */
   readonly ask: (input: object) => Promise<void>;
+  /** Sends a prompt that makes it call `cordon_apply_patch` with these lines between the markers. */
+  readonly patch: (...lines: readonly string[]) => Promise<void>;
   /** Waits until the answer to the last prompt, which is what the model got from the tool, has the text. */
   readonly answer: (text: string | RegExp) => Promise<string>;
   readonly allowOnce: () => Promise<void>;
@@ -35,15 +37,21 @@ function chatOf(editor: Editor): Chat {
   const card = page.locator('.chat-tool-confirmation-carousel');
   const stop = page.locator('.chat-input-toolbars').getByLabel('Cancel (');
   const result = page.locator('.chat-most-recent-response .interactive-result-editor .view-lines');
+  const ask = async (prompt: object): Promise<void> => {
+    await page.locator('.chat-editor-container').click();
+    await type(`@tester ${JSON.stringify(prompt)}`);
+    await press('Enter');
+  };
   const shown = async (): Promise<string> => normaliseSpaces((await result.allInnerTexts()).join('\n'));
   return {
     editor,
     card,
-    async ask(input) {
-      await page.locator('.chat-editor-container').click();
-      await type(`@tester ${JSON.stringify(input)}`);
-      await press('Enter');
-    },
+    ask,
+    patch: (...lines) =>
+      ask({
+        tool: 'cordon_apply_patch',
+        input: { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') },
+      }),
     async answer(text) {
       const found = await waitFor(
         `${text} in the answer`,

@@ -84,6 +84,21 @@ describe('a patch that waits for review', function () {
     assert.equal(await content(), original.replace('b\n', 'B\n'));
   });
 
+  it('can be copied as a diff of what would be applied', async () => {
+    propose();
+    const editor = await openReview();
+    await typeAt(editor, 'e\n', 'typed ');
+    await vscode.commands.executeCommand('cordon.rejectHunk', target(editor, 1));
+    await vscode.commands.executeCommand('cordon.copyPatchAsDiff', target(editor));
+    const diff = await vscode.env.clipboard.readText();
+    assert.deepEqual(
+      diff.split('\n').filter((line) => /^[-+@]/.test(line)),
+      ['--- a/file.txt', '+++ b/file.txt', '@@ -1,8 +1,8 @@', '-b', '+B', '-e', '+typed e'],
+    );
+    await vscode.commands.executeCommand('cordon.acceptPatch', target(editor));
+    await waitFor('the review to be over', () => diffTabs().length === 0);
+  });
+
   it('decides nothing, asks nothing and loses nothing when its tab is closed', async () => {
     propose();
     const editor = await openReview();

@@ -19,6 +19,7 @@ export const commandIds = {
   rejectHunk: 'cordon.rejectHunk',
   nextHunk: 'cordon.nextHunk',
   previousHunk: 'cordon.previousHunk',
+  copyPatchAsDiff: 'cordon.copyPatchAsDiff',
   commentForAgent: 'cordon.commentForAgent',
   closeObsoleteReview: 'cordon.closeObsoleteReview',
   showLog: 'cordon.showLog',

@@ -1,6 +1,9 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import { unifiedDiffOfPlan } from '../../patch/diff/unifiedDiff.ts';
+import { formatPatchError } from '../../patch/plan/formatPatchError.ts';
+import { concludeReview } from '../../patch/review/concludeReview.ts';
 import { hunkLines } from '../../patch/review/hunkLines.ts';
 import { commentOf } from '../../patch/review/review.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
@@ -78,6 +81,14 @@ export function registerReviewCommands(options: ReviewCommandOptions): Disposabl
   on(commandIds.rejectHunk, (argument) => decideHunk(argument, reject));
   on(commandIds.nextHunk, () => goFromCursor(options, 1));
   on(commandIds.previousHunk, () => goFromCursor(options, -1));
+  on(commandIds.copyPatchAsDiff, async (argument) => {
+    const target = await targets.review(argument, 'Which patch do you want to copy?');
+    const review = target && reviews.get(target.reviewId);
+    if (review !== undefined) {
+      await documents.flush(review.id);
+      await copyAsDiff(reviews.get(review.id) ?? review);
+    }
+  });
   on(commandIds.commentForAgent, async (argument) => {
     const target =
       targets.given(argument) ?? (await targets.review(argument, 'Which patch do you want to comment on?'));
@@ -101,6 +112,17 @@ export function registerReviewCommands(options: ReviewCommandOptions): Disposabl
     }
   });
   return store;
+}
+
+/** Copies what would be applied now: rejected hunks are not in it, what the person typed is. */
+async function copyAsDiff(review: Review): Promise<void> {
+  const conclusion = concludeReview(review);
+  if (!conclusion.ok) {
+    void vscode.window.showErrorMessage(formatPatchError(conclusion.error));
+    return;
+  }
+  await vscode.env.clipboard.writeText(unifiedDiffOfPlan(conclusion.value.plan));
+  vscode.window.setStatusBarMessage('Copied the patch as a diff.', 5_000);
 }
 
 /** Undefined when the person thought better of it. */
