@@ -12,6 +12,8 @@ export interface Chat {
   readonly ask: (input: object) => Promise<void>;
   /** Sends a prompt that makes it call `cordon_apply_patch` with these lines between the markers. */
   readonly patch: (...lines: readonly string[]) => Promise<void>;
+  /** The same with names that are relative to a folder. */
+  readonly patchIn: (workdir: string, ...lines: readonly string[]) => Promise<void>;
   /** Waits until the answer to the last prompt, which is what the model got from the tool, has the text. */
   readonly answer: (text: string | RegExp) => Promise<string>;
   readonly allowOnce: () => Promise<void>;
@@ -21,9 +23,12 @@ export interface Chat {
 }
 
 /** An editor with the chat open and the scripted model ready. */
-export function useChat(options: EditorOptions = {}): () => Chat {
+export function useChat(options: EditorOptions | (() => Promise<EditorOptions>) = {}): () => Chat {
   const scriptedModel = join(projectFolder, 'test', 'fixtures', 'scripted-model');
-  const editor = useEditor({ ...options, extraExtensions: [scriptedModel] });
+  const editor = useEditor(async () => ({
+    ...(typeof options === 'function' ? await options() : options),
+    extraExtensions: [scriptedModel],
+  }));
   before('open the chat', async () => {
     await editor().runCommand('Chat: Open Chat');
     // Requests fail while the editor does not know the model.
@@ -42,16 +47,18 @@ function chatOf(editor: Editor): Chat {
     await type(`@tester ${JSON.stringify(prompt)}`);
     await press('Enter');
   };
+  const patch = (lines: readonly string[], workdir?: string): Promise<void> =>
+    ask({
+      tool: 'cordon_apply_patch',
+      input: { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'), workdir },
+    });
   const shown = async (): Promise<string> => normaliseSpaces((await result.allInnerTexts()).join('\n'));
   return {
     editor,
     card,
     ask,
-    patch: (...lines) =>
-      ask({
-        tool: 'cordon_apply_patch',
-        input: { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n') },
-      }),
+    patch: (...lines) => patch(lines),
+    patchIn: (workdir, ...lines) => patch(lines, workdir),
     async answer(text) {
       const found = await waitFor(
         `${text} in the answer`,
