@@ -58,6 +58,8 @@ describe('patches in a workspace of two folders', () => {
     await editor.page.locator('.activitybar').getByLabel('Cordon', { exact: true }).first().click();
     const row = editor.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'outside.md' });
     await row.last().waitFor();
+    await editor.page.getByLabel(/^Patch inside\.md.*, free · 2 files/).waitFor();
+    assert.equal(await editor.page.getByLabel(/^Checkpoint before careful · README\.md/).count(), 1);
     await editor.screenshot('review-outside');
     await editor.runCommand('Cordon: Reject Patch…');
     await editor.answer('Stay in your folder.', /What should the agent do instead/);

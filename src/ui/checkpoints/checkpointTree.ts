@@ -4,6 +4,7 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
+import { rootLabel } from '../rootLabel.ts';
 import { checkpointSummary, fileLetter, letterWords, shownFiles, timeWords } from './checkpointWords.ts';
 import { openFileChange } from './showChanges.ts';
 
@@ -51,11 +52,12 @@ function checkpointItem(checkpoint: Checkpoint): vscode.TreeItem {
     vscode.TreeItemCollapsibleState.Collapsed,
   );
   item.id = checkpoint.id;
-  item.description = checkpoint.title;
+  const title = rootLabel(checkpoint.root) + checkpoint.title;
+  item.description = title;
   item.tooltip = `Before ${checkpoint.title}\n${summary} · in ${checkpoint.root}`;
   item.iconPath = new vscode.ThemeIcon('history');
   item.contextValue = 'checkpoint';
-  item.accessibilityInformation = { label: `Checkpoint before ${checkpoint.title}, ${summary}` };
+  item.accessibilityInformation = { label: `Checkpoint before ${title}, ${summary}` };
   return item;
 }
 

@@ -7,6 +7,7 @@ import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { decisionOf, hunksOf, resultName, resultPath } from '../../patch/review/reviewFile.ts';
 import type { ReviewFile } from '../../patch/review/reviewFile.ts';
 import { commandIds } from '../commands/commandIds.ts';
+import { rootLabel } from '../rootLabel.ts';
 import { uriOf } from './reviewUris.ts';
 import { fileWords, hunkSize, hunkText, reviewWords, statusWords } from './reviewWords.ts';
 
@@ -16,7 +17,7 @@ const manyFiles = 10;
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
 
 export function reviewItem(review: Review, hasCaller: boolean): vscode.TreeItem {
-  const words = reviewWords(review, hasCaller);
+  const words = rootLabel(review.root) + reviewWords(review, hasCaller);
   const item = new vscode.TreeItem(review.title, Expanded);
   item.id = review.id;
   item.description = words;
