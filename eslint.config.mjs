@@ -13,6 +13,14 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'zod',
+          importNames: ['z', 'default'],
+          message: "Use import * as z: the object brings every language's messages into the bundle.",
+        },
+      ],
     },
   },
 );
