@@ -13,11 +13,10 @@ export default tseslint.config(
       '@typescript-eslint/switch-exhaustiveness-check': 'error',
       '@typescript-eslint/require-await': 'off',
       '@typescript-eslint/no-unused-vars': ['error', { argsIgnorePattern: '^_' }],
-      'no-restricted-imports': [
+      'no-restricted-syntax': [
         'error',
         {
-          name: 'zod',
-          importNames: ['z', 'default'],
+          selector: "ImportDeclaration[source.value='zod'] :matches(ImportSpecifier, ImportDefaultSpecifier)",
           message: "Use import * as z: the object brings every language's messages into the bundle.",
         },
       ],
