@@ -63,6 +63,20 @@ describe('a patch that waits for review', function () {
     assert.match(await answer, /^-N\n\+n$/m);
   });
 
+  it('loses no decision to a key that is pressed before the document shows it', async () => {
+    const { answer } = propose();
+    const editor = await openReview();
+    await vscode.commands.executeCommand('cordon.rejectHunk', target(editor, 1));
+    await typeAt(editor, 'h\n', 'typed ');
+    const expected = original.replace('b\n', 'B\n').replace('h\n', 'typed h\n');
+    await waitFor('the document', () => editor.document.getText() === expected, {
+      describe: () => editor.document.getText(),
+    });
+    await vscode.commands.executeCommand('cordon.acceptPatch');
+    assert.equal(await content(), expected);
+    await answer;
+  });
+
   it('loads a decision from the tree into a saved document', async () => {
     propose();
     const editor = await openReview();

@@ -1,9 +1,9 @@
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
-import { applyEdits, editsBetween } from '../text/lines.ts';
 import type { PatchError } from '../patchError.ts';
-import type { LineEdit, Plan } from '../plan/plan.ts';
+import type { Plan } from '../plan/plan.ts';
+import { mergeEdits } from './mergeEdits.ts';
 import { linesOf, sameLines, withRight } from './pieces.ts';
 import type { Hunk, Piece } from './pieces.ts';
 import type { Review } from './review.ts';
@@ -65,40 +65,14 @@ function carryPieces(
   }
   const merged =
     pieces &&
-    merge(linesOf(former.pieces, 'right'), linesOf(former.pieces, 'proposed'), linesOf(pieces, 'proposed'));
+    mergeEdits(
+      linesOf(former.pieces, 'right'),
+      linesOf(former.pieces, 'proposed'),
+      linesOf(pieces, 'proposed'),
+    );
   return pieces === undefined || merged === undefined
     ? fail(conflict({ change }))
     : ok(carryMarks(hunksOf(former), withRight(pieces, merged)));
-}
-
-/** Undefined when both sides changed the same lines or neighbours, each in its own way. */
-function merge(
-  ours: readonly string[],
-  base: readonly string[],
-  theirs: readonly string[],
-): readonly string[] | undefined {
-  const mine = editsBetween(base, ours);
-  const others = editsBetween(base, theirs);
-  const merged: LineEdit[] = [];
-  while (mine.length > 0 || others.length > 0) {
-    const [a] = mine;
-    const [b] = others;
-    if (a !== undefined && b !== undefined && touch(a, b)) {
-      if (a.start !== b.start || a.removed !== b.removed || !sameLines(a.added, b.added)) {
-        return undefined;
-      }
-      mine.shift();
-    }
-    const next = b === undefined || (a !== undefined && a.start < b.start) ? mine.shift() : others.shift();
-    if (next !== undefined) {
-      merged.push(next);
-    }
-  }
-  return applyEdits(base, merged);
-}
-
-function touch(a: LineEdit, b: LineEdit): boolean {
-  return a.start <= b.start + b.removed && b.start <= a.start + a.removed;
 }
 
 /** Marks and comments go to the hunk that takes and gives the same lines. */

@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore, toDisposable } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import { editsBetween, splitLines, withoutLineEnd } from '../../patch/text/lines.ts';
+import { mergeEdits } from '../../patch/review/mergeEdits.ts';
 import { textRight } from '../../patch/review/reviewFile.ts';
 import type { Reviews } from './reviews.ts';
 import { addressOf, locate } from './reviewUris.ts';
@@ -16,9 +17,19 @@ export class ReviewDocuments implements Disposable {
   readonly #reviews: Reviews;
   readonly #store = new DisposableStore();
   readonly #timers = new Map<vscode.TextDocument, ReturnType<typeof setTimeout>>();
+  /** The text that the person last saw: a key may be pressed before a decision has reached the document. */
+  readonly #seen = new Map<vscode.TextDocument, string>();
 
   constructor(reviews: Reviews) {
     this.#reviews = reviews;
+    const see = (document: vscode.TextDocument): void => {
+      if (locate(reviews, document.uri)?.side === 'right') {
+        this.#seen.set(document, document.getText());
+      }
+    };
+    vscode.workspace.textDocuments.forEach(see);
+    this.#store.add(vscode.workspace.onDidOpenTextDocument(see));
+    this.#store.add(vscode.workspace.onDidCloseTextDocument((document) => this.#seen.delete(document)));
     this.#store.add(vscode.workspace.onDidChangeTextDocument((event) => this.#takeOver(event)));
     this.#store.add(reviews.onDidChange(() => this.#updateDirtyDocuments()));
     this.#store.add(toDisposable(() => [...this.#timers.values()].forEach(clearTimeout)));
@@ -38,11 +49,22 @@ export class ReviewDocuments implements Disposable {
 
   #takeOver({ document, reason }: vscode.TextDocumentChangeEvent): void {
     const located = locate(this.#reviews, document.uri);
-    // A clean document that changed without the person's undo was loaded from the review: it may be behind it.
-    if (located?.side !== 'right' || (!document.isDirty && reason === undefined)) {
+    if (located?.side !== 'right') {
       return;
     }
-    this.#reviews.edit(located.target, document.getText());
+    const right = textRight(located.file);
+    const text = document.getText();
+    // A clean document that changed without the person's undo was loaded from the review, which it may be behind; or
+    // it is about to be told dirty, with an event of its own.
+    if (!document.isDirty && reason === undefined) {
+      if (isSameText(right, text)) {
+        this.#seen.set(document, text);
+      }
+      return;
+    }
+    const seen = this.#seen.get(document);
+    this.#seen.set(document, text);
+    this.#reviews.edit(located.target, mergeInto(right, seen, text));
     clearTimeout(this.#timers.get(document));
     this.#timers.set(
       document,
@@ -80,6 +102,24 @@ export class ReviewDocuments implements Disposable {
       }
     }
   }
+}
+
+/** What was typed, on top of what the review became since the person last saw it. */
+function mergeInto(right: string | undefined, seen: string | undefined, typed: string): string {
+  if (right === undefined || seen === undefined || isSameText(right, seen)) {
+    return typed;
+  }
+  const [ours, base, theirs] = [typed, seen, right].map((text) => splitLines(withLineFeeds(text)));
+  return mergeEdits(ours ?? [], base ?? [], theirs ?? [])?.join('') ?? typed;
+}
+
+/** Documents have one kind of line ends, whatever the file has. */
+function isSameText(a: string | undefined, b: string): boolean {
+  return a !== undefined && withLineFeeds(a) === withLineFeeds(b);
+}
+
+function withLineFeeds(text: string): string {
+  return text.replaceAll('\r\n', '\n');
 }
 
 function editsOf(document: vscode.TextDocument, text: string): vscode.TextEdit[] {
