@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readdirSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
@@ -61,14 +61,31 @@ describe('cordon_apply_patch over the corpus', () => {
         const exit = isBetter ? (stored.meta.better?.exit ?? stored.meta.exit) : stored.meta.exit;
         assert.equal(answer.exit, exit, answer.text);
         const expected = isBetter ? (stored.better ?? stored.expected) : stored.expected;
-        const differences = library.diffStored(library.snapshot(folder), expected, !isBetter);
+        if (stored.unpriv) {
+          openAll(folder);
+        }
+        const comparesModes = !isBetter && !stored.unpriv;
+        const differences = library.diffStored(library.snapshot(folder), expected, comparesModes);
         assert.deepEqual(differences, [], answer.text);
       } finally {
+        openAll(folder);
         await rm(folder, { recursive: true, force: true });
       }
     });
   }
 });
+
+/** Lets an ordinary user read and remove what a case had closed. */
+function openAll(folder: string): void {
+  chmodSync(folder, 0o755);
+  for (const entry of readdirSync(folder, { withFileTypes: true })) {
+    if (entry.isDirectory()) {
+      openAll(join(folder, entry.name));
+    } else if (entry.isFile()) {
+      chmodSync(join(folder, entry.name), 0o644);
+    }
+  }
+}
 
 interface Library {
   loadCase(folder: string): Case;
