@@ -189,6 +189,8 @@ function describeMachine(
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]
       .map(canonicalIfAny)
       .filter((path) => path !== undefined),
+    // The build's folder, which has the program `apply_patch`, and what runs that.
+    programPaths: [dirname(dirname(helperPath)), canonical(process.execPath)],
   };
 }
 

@@ -21,6 +21,8 @@ export interface Machine {
   readonly temporaryFolders: readonly string[];
   /** Programs and folders that later runs trust: read-only, should a writable root contain them. */
   readonly trustedPaths: readonly string[];
+  /** What commands may run of Cordon's own: read-only and visible, should it lie in a folder that is hidden. */
+  readonly programPaths: readonly string[];
 }
 
 /** The mounts of a policy, unordered, and what needs a claim before it can be decided. */
@@ -68,6 +70,8 @@ export function planMounts(
     ? []
     : roots.filter((root) => hiddenFolders.some((folder) => isInside(root, folder)));
   const covered = (path: string): boolean => opened.some((root) => isBelow(path, root));
+  const hidden = (path: string): boolean =>
+    !covered(path) && hiddenFolders.some((folder) => isBelow(path, folder));
   return ok({
     mounts: [
       ...(opened.includes('/') ? [] : [{ path: '/', kind: 'read' } as const]),
@@ -80,6 +84,7 @@ export function planMounts(
       ...(policy.network === 'on' ? resolverMounts() : []),
       ...shown.map((path) => ({ path, kind: 'read' }) as const),
       ...opened.map((path) => ({ path, kind: 'write' }) as const),
+      ...machine.programPaths.filter(hidden).map((path) => ({ path, kind: 'read' }) as const),
       ...machine.trustedPaths.filter(covered).map((path) => ({ path, kind: 'read' }) as const),
       ...(covered(machine.runtimeFolder) ? [{ path: machine.runtimeFolder, kind: 'empty' } as const] : []),
     ],
