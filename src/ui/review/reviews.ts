@@ -21,7 +21,7 @@ import type { SavedReviews } from './savedReviews.ts';
 export interface ReviewsOptions extends PlanningTools {
   /** Applies what a person accepted: the refusals of the request are allowed, and nothing beyond them. */
   readonly apply: (request: PatchRequest) => Promise<Result<AppliedPatch, PatchError>>;
-  /** The policy of a root now, for reviews from before a reload; undefined when the root is not open. */
+  /** The policy of a root now; undefined when the root is not open. */
   readonly policyOf: (root: string) => SandboxPolicy | undefined;
   readonly saved: SavedReviews;
   readonly log: Log;
@@ -36,7 +36,7 @@ export interface ReviewNotice {
   readonly review: Review;
 }
 
-/** The patches that wait for a person. Every decision is made on the files of that moment. */
+/** The patches that wait for a person. Every decision is made on the files, and under the policy, of that moment. */
 export class Reviews implements Disposable {
   readonly #options: ReviewsOptions;
   readonly #entries = new Map<string, Entry>();
@@ -85,7 +85,7 @@ export class Reviews implements Disposable {
     }
     const review = createReview(request, { id: randomUUID(), createdAt: Date.now() });
     const { promise: outcome, resolve: caller } = Promise.withResolvers<ReviewOutcome>();
-    const entry: Entry = { ...newEntry(review), policy: request.policy, caller };
+    const entry: Entry = { ...newEntry(review), caller };
     this.#entries.set(review.id, entry);
     const abandon = (): void => {
       this.#settle(review.id, { kind: 'abandoned' });
@@ -136,7 +136,7 @@ export class Reviews implements Disposable {
     );
     for (const entry of touched) {
       await this.#inTurn(entry, async () => {
-        const policy = this.#policyOf(entry);
+        const policy = this.#options.policyOf(entry.review.root);
         if (policy !== undefined && entry.review.state.kind === 'waiting' && this.#isOpen(entry)) {
           await this.#replan(entry, policy);
         }
@@ -176,7 +176,7 @@ export class Reviews implements Disposable {
       if (seen.state.kind !== 'waiting' || !this.#isOpen(entry)) {
         return;
       }
-      const policy = this.#policyOf(entry);
+      const policy = this.#options.policyOf(seen.root);
       if (policy === undefined) {
         this.#fail(entry, notOpen(seen));
         return;
@@ -279,10 +279,6 @@ export class Reviews implements Disposable {
     return this.#entries.get(entry.review.id) === entry;
   }
 
-  #policyOf({ policy, review }: Entry): SandboxPolicy | undefined {
-    return policy ?? this.#options.policyOf(review.root);
-  }
-
   /** Answers the waiting call; false when there is none. */
   #settle(id: string, outcome: ReviewOutcome): boolean {
     const entry = this.#entries.get(id);
@@ -317,8 +313,6 @@ export class Reviews implements Disposable {
 
 interface Entry {
   review: Review;
-  /** Of the request; after a reload, the root's own counts. */
-  readonly policy?: SandboxPolicy;
   /** Answers the tool call that waits. */
   caller?: ((outcome: ReviewOutcome) => void) | undefined;
   isApplying: boolean;

@@ -22,6 +22,7 @@ const proposed = alphabet({ b: 'B', m: 'M\nM2' }).replace('y\n', '');
 describe('Reviews', () => {
   let folder: TemporaryFolder;
   let tree: Map<string, Buffer>;
+  let policyNow = policy;
   let isOpen: boolean;
   let failure: PatchError | undefined;
   let refusals: readonly WriteRefusal[];
@@ -32,6 +33,7 @@ describe('Reviews', () => {
     folder = await createTemporaryFolder('reviews');
     tree = new Map([[path, Buffer.from(alphabet())]]);
     isOpen = true;
+    policyNow = policy;
     failure = undefined;
     refusals = [];
     applied = [];
@@ -159,6 +161,13 @@ describe('Reviews', () => {
     assert.deepEqual(applied[0]?.refusals, refusals);
   });
 
+  it('is decided under the policy of that moment', async () => {
+    const { reviews, review } = await opened();
+    policyNow = { ...policy, mode: 'read-only' };
+    await reviews.accept({ reviewId: review.id });
+    assert.equal(applied[0]?.policy.mode, 'read-only');
+  });
+
   it('says why it no longer applies, and still shows what was proposed', async () => {
     const { reviews, review, outcome } = await opened();
     tree.set(path, Buffer.from('all new\n'));
@@ -191,7 +200,7 @@ describe('Reviews', () => {
     const reviews = new Reviews({
       files: readOnlyFiles(tree),
       accessUnder: () => (at) => refusals.find((refusal) => refusal.path === at),
-      policyOf: () => (isOpen ? policy : undefined),
+      policyOf: () => (isOpen ? policyNow : undefined),
       saved: new SavedReviews(new ReviewStore(folder.path, silentLog), silentLog),
       log: silentLog,
       async apply(request): Promise<Result<AppliedPatch, PatchError>> {
