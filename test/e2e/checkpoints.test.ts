@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
+import { pressRowButton } from './harness.ts';
 import type { Editor } from './harness.ts';
 import { useChat } from './useChat.ts';
 
@@ -59,8 +60,7 @@ describe('checkpoints', () => {
     await editor.page.locator('.statusbar-item[id$="sandbox"]').first().waitFor({ state: 'detached' });
     await editor.page.locator('.statusbar-item[id$="sandbox"]').first().waitFor({ timeout: 60_000 });
     const row = await checkpointRow(editor);
-    await row.hover();
-    await row.getByLabel('Restore Checkpoint…').click();
+    await pressRowButton(row, 'Restore Checkpoint…');
     await waitFor('the files to be back', async () => (await read('src/greeting.js')) === before);
     await waitFor('the deleted file', () => existsSync(at('README.md')));
     await waitFor('the made folder to go', () => !existsSync(at('notes')));

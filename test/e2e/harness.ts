@@ -173,6 +173,17 @@ export function useEditor(
   };
 }
 
+/** Presses a button of a tree's row, with the mouse. The tree may be drawn anew under it, which ends the hovering. */
+export async function pressRowButton(row: Locator, name: string): Promise<void> {
+  const button = row.getByRole('button', { name });
+  await waitFor(`the button "${name}"`, async () => {
+    await row.page().mouse.move(0, 0);
+    await row.hover();
+    return button.isVisible();
+  });
+  await button.click();
+}
+
 const runIdVariable = 'CORDON_TEST_RUN';
 
 const quietSettings = {

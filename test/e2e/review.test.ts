@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
+import { pressRowButton as press } from './harness.ts';
 import type { Editor } from './harness.ts';
 import { useChat } from './useChat.ts';
 
@@ -187,12 +188,6 @@ function patchCall(lines: readonly string[]): object {
 /** A row of the view, by what a screen reader says. */
 function row(editor: Editor, label: RegExp): Locator {
   return editor.page.locator('.pane-body .monaco-list-row').and(editor.page.getByLabel(label)).first();
-}
-
-/** Presses a button of a row, with the mouse. */
-async function press(target: Locator, button: string): Promise<void> {
-  await target.hover();
-  await target.getByRole('button', { name: button }).click();
 }
 
 async function openFile(editor: Editor, name: string): Promise<void> {
