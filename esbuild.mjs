@@ -8,7 +8,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = dirname(fileURLToPath(import.meta.url));
-const helperSource = join(root, 'src', 'sandbox', 'linux', 'helper', 'launch.c');
+const helperFolder = join(root, 'src', 'sandbox', 'linux', 'helper');
 
 /** Builds everything once; with `watch`, keeps building the bundles and resolves to a function that stops. */
 export async function build({
@@ -144,15 +144,17 @@ async function copyWithMode(source, target, mode) {
 async function compileHelper(outdir) {
   if (process.platform !== 'linux') return;
   const output = join(outdir, 'helper', `launch-linux-${process.arch}`);
-  const [source, built] = await Promise.all([modified(helperSource), modified(output)]);
-  if (built !== undefined && built > source) return;
+  const files = (await readdir(helperFolder)).map((name) => join(helperFolder, name));
+  const [built, ...sources] = await Promise.all([output, ...files].map(modified));
+  if (built !== undefined && sources.every((source) => built > source)) return;
   await mkdir(dirname(output), { recursive: true });
   const temporary = `${output}.${process.pid}`;
   const compiler = process.env.CC || 'gcc';
   const args = [
     ...['-Os', '-static', '-nostdlib', '-ffreestanding', '-fno-stack-protector', '-fno-builtin'],
     ...['-fno-asynchronous-unwind-tables', '-Wall', '-Wextra', '-Werror'],
-    ...['-Wl,--build-id=none', '-Wl,-z,noexecstack', '-s', '-o', temporary, helperSource],
+    ...['-Wl,--build-id=none', '-Wl,-z,noexecstack', '-s', '-o', temporary],
+    ...files.filter((path) => path.endsWith('.c')),
   ];
   try {
     await promisify(execFile)(compiler, args);

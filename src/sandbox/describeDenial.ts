@@ -1,5 +1,6 @@
 import { isLikelyNetworkDenied } from './denial.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
+import { writableRoots } from './policy/policy.ts';
 
 /** What the sandbox likely stopped, in words for a person and a model. */
 export interface Denial {
@@ -95,7 +96,7 @@ function describeWrite({ path, isCertain }: FailedWrite, policy: SandboxPolicy):
           : 'If it must write, ask the user to choose workspace-write for this root in the status bar.',
     };
   }
-  const folder = policy.writableRoots.find((root) => path?.startsWith(`${root}/`));
+  const folder = writableRoots(policy).find((root) => path?.startsWith(`${root}/`));
   if (path !== undefined && folder !== undefined) {
     return {
       clause: 'writableRoots',
@@ -107,7 +108,7 @@ function describeWrite({ path, isCertain }: FailedWrite, policy: SandboxPolicy):
   return {
     clause: 'writableRoots',
     ...found,
-    message: `The sandbox ${stopped} ${what}: writes are limited to ${policy.writableRoots.join(', ')}.`,
+    message: `The sandbox ${stopped} ${what}: writes are limited to ${writableRoots(policy).join(', ')}.`,
     hint:
       path === undefined
         ? 'If it must write elsewhere, ask the user to add the folder to cordon.sandbox.writableRoots.'

@@ -4,7 +4,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { followGitPointer, isGitFolder } from './gitFolders.ts';
 import { isInside } from './paths.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
-import { isUnsandboxed } from './policy/policy.ts';
+import { isUnsandboxed, writableRoots } from './policy/policy.ts';
 import { executedGitNames, protectedNames } from './policy/protectedNames.ts';
 import { runFolder, systemFolders } from './policy/systemFolders.ts';
 
@@ -47,11 +47,11 @@ export function writeAccess(
     });
   }
   const roots = [
-    ...policy.writableRoots.filter(isPossibleRoot),
+    ...writableRoots(policy).filter(isPossibleRoot),
     ...(policy.tmp === 'shared' ? temporaryFolders : []),
   ];
   const hidden = [...systemFolders, runFolder, ...(policy.tmp === 'private' ? temporaryFolders : [])];
-  const protectedPaths = [...policy.writableRoots.flatMap(protectedIn), ...trustedPaths];
+  const protectedPaths = [...writableRoots(policy).flatMap(protectedIn), ...trustedPaths];
   return (path) => {
     // The innermost of all decides: a person may have opened a protected folder by adding it as a root.
     const root = deepest(roots.filter((folder) => isInside(path, folder)));

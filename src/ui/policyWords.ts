@@ -1,4 +1,4 @@
-import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import { isUnsandboxed, writableRoots } from '../sandbox/policy/policy.ts';
 import type {
   NetworkMode,
   PolicyClause,
@@ -25,13 +25,19 @@ export const networkWords: Readonly<
   Record<NetworkMode, { readonly label: string; readonly detail: string }>
 > = {
   off: { label: 'Network off', detail: 'Commands reach no network, not even this machine’s own services.' },
+  'allow-list': {
+    label: 'Network limited',
+    detail: 'Commands reach the hosts that your settings allow, through a proxy.',
+  },
   on: { label: 'Network on', detail: 'Commands reach every network that you can.' },
 };
 
 const sourceWords: Readonly<Record<PolicySource, string>> = {
   default: 'default',
   user: 'your settings',
+  profile: 'your profile',
   grant: 'your choice here',
+  managed: 'narrowed by your administrator',
   workspace: 'narrowed by the workspace',
   untrusted: 'workspace not trusted',
   request: 'this command',
@@ -47,13 +53,13 @@ export function policySummary(policy: SandboxPolicy): string {
 }
 
 /** Each clause with who decided it, one per entry. */
-export function policyClauses(policy: SandboxPolicy): readonly string[] {
+export function clauseLines(policy: SandboxPolicy): readonly string[] {
   const { sources } = policy;
   const from = (source: PolicySource): string => `(${sourceWords[source]})`;
   if (isUnsandboxed(policy)) {
     return [`Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`];
   }
-  const added = policy.writableRoots.filter((path) => path !== policy.root);
+  const added = writableRoots(policy).filter((path) => path !== policy.root);
   return [
     `Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`,
     `Network: ${policy.network} ${from(sources.network)}`,
@@ -73,9 +79,7 @@ export function denialCure(clause: PolicyClause | undefined): string {
       return 'If commands should reach the network from this folder, choose “Network on” in the status bar.';
     case 'writableRoots':
       return 'If commands should write there, add that folder to the setting “Sandbox: Writable Roots”.';
-    case 'tmp':
-    case 'environment':
-    case undefined:
+    default:
       return 'Look at what the command tried, and whether it should: the status bar and the settings widen the policy.';
   }
 }

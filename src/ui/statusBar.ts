@@ -6,7 +6,7 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { commandIds } from './commands/commandIds.ts';
 import type { PolicyStore } from './policyStore.ts';
-import { policyClauses, policySummary } from './policyWords.ts';
+import { clauseLines, policySummary } from './policyWords.ts';
 import type { SandboxHealth } from './sandboxHealth.ts';
 
 /** Shows the active root's policy; a click changes it. Hidden where there is no root. */
@@ -77,7 +77,7 @@ function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined 
 function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health: SandboxHealth): Face {
   const text = `${prefix}${policySummary(policy)}`;
   if (isUnsandboxed(policy)) {
-    const tooltip = lines(`Commands in ${root.name} run without a sandbox`, policyClauses(policy));
+    const tooltip = lines(`Commands in ${root.name} run without a sandbox`, clauseLines(policy));
     return { icon: 'warning', text, tooltip, colour: warning };
   }
   if (health.error !== undefined) {
@@ -92,7 +92,7 @@ function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health:
       colour: error,
     };
   }
-  return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, policyClauses(policy)) };
+  return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, clauseLines(policy)) };
 }
 
 function lines(

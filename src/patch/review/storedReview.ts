@@ -1,3 +1,4 @@
+import { policyClauses } from '../../sandbox/policy/policy.ts';
 import { createHash } from 'node:crypto';
 import * as z from 'zod';
 import type { Entry, FileEntry, LinkEntry } from '../files/fileSystem.ts';
@@ -87,7 +88,7 @@ export const storedReviewSchema = z.object({
     z.object({
       path: z.string(),
       reason: z.enum(['read-only', 'untrusted', 'outside', 'protected']),
-      clause: z.enum(['mode', 'network', 'tmp', 'writableRoots', 'environment']),
+      clause: z.enum(policyClauses),
       message: z.string(),
       hint: z.string(),
     }),

@@ -4,6 +4,7 @@ import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { EnvironmentPolicy } from '../environment.ts';
 import { defaultEnvironmentPolicy } from '../environment.ts';
+import { noHosts } from './hostRules.ts';
 import type { NetworkMode, PolicySource, SandboxMode, SandboxPolicy, TmpMode } from './policy.ts';
 import { networkModes, sandboxModes, tmpModes } from './policy.ts';
 
@@ -74,19 +75,36 @@ export function resolvePolicy(input: PolicyInput): Result<SandboxPolicy, PolicyP
   const isOpen = mode.value.value === 'danger-full-access';
   const networkClause = isOpen ? { value: 'on' as const, source: mode.value.source } : network.value;
   const tmpClause = isOpen ? { value: 'shared' as const, source: mode.value.source } : tmp.value;
+  const access = mode.value.value === 'read-only' ? ('read' as const) : ('write' as const);
+  const opened = [...new Set([input.root, ...added.value])];
   return ok({
     root: input.root,
     mode: mode.value.value,
-    network: networkClause.value,
+    files: [
+      ...(opened.includes('/') ? [] : [{ path: '/', access: 'read', source: 'default' } as const]),
+      ...opened.map((path) => ({ path, access, source: mode.value.source })),
+    ],
+    hidden: [],
+    git: 'read-only',
+    caches: 'off',
     tmp: tmpClause.value,
-    writableRoots: [...new Set([input.root, ...added.value])],
+    network: networkClause.value,
+    hosts: noHosts,
+    sockets: [],
     environment: environment.value,
+    limits: {},
     sources: {
       mode: mode.value.source,
-      network: networkClause.source,
-      tmp: tmpClause.source,
+      files: 'default',
       writableRoots: added.value.length > 0 ? 'user' : 'default',
+      git: 'default',
+      caches: 'default',
+      tmp: tmpClause.source,
+      network: networkClause.source,
+      hosts: 'default',
+      sockets: 'default',
       environment: input.user.environment === undefined ? 'default' : 'user',
+      limits: 'default',
     },
   });
 }

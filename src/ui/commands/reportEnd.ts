@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Session } from '../../runtime/sessions/session.ts';
 import { exitSentence, shortCommand } from '../../terminal/sessionWords.ts';
-import { denialCure, policyClauses } from '../policyWords.ts';
+import { denialCure, clauseLines } from '../policyWords.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
 import { commandIds } from './commandIds.ts';
 
@@ -67,7 +67,7 @@ async function explainDenial(session: Session, terminals: SessionTerminals): Pro
   if (denial === undefined) {
     return;
   }
-  const clauses = policyClauses(session.policy).map((clause) => `• ${clause}`);
+  const clauses = clauseLines(session.policy).map((clause) => `• ${clause}`);
   const detail = [
     denial.message,
     denialCure(denial.clause),

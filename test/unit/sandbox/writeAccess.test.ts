@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { defaultEnvironmentPolicy } from '../../../src/sandbox/environment.ts';
 import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
 import type { WriteRefusal } from '../../../src/sandbox/writeAccess.ts';
 import { writeAccess } from '../../../src/sandbox/writeAccess.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
+import { policyOf } from '../../harness/policyOf.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 
 type Answer = 'allowed' | WriteRefusal['reason'];
@@ -22,22 +22,7 @@ describe('writeAccess()', () => {
   });
   afterEach(() => folder.dispose());
 
-  const policy = (changes: Partial<SandboxPolicy> = {}): SandboxPolicy => ({
-    root,
-    mode: 'workspace-write',
-    network: 'off',
-    tmp: 'private',
-    writableRoots: [root],
-    environment: defaultEnvironmentPolicy,
-    sources: {
-      mode: 'default',
-      network: 'default',
-      tmp: 'default',
-      writableRoots: 'default',
-      environment: 'default',
-    },
-    ...changes,
-  });
+  const policy = (changes: Parameters<typeof policyOf>[1] = {}): SandboxPolicy => policyOf(root, changes);
   /** Paths are relative to the root unless they are absolute. */
   const answers = (
     to: SandboxPolicy,

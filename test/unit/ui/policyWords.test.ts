@@ -1,23 +1,12 @@
 import assert from 'node:assert/strict';
-import { defaultEnvironmentPolicy } from '../../../src/sandbox/environment.ts';
 import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
-import { policyClauses, policySummary } from '../../../src/ui/policyWords.ts';
+import { clauseLines, policySummary } from '../../../src/ui/policyWords.ts';
+import { allFrom, policyOf } from '../../harness/policyOf.ts';
 
-const policy: SandboxPolicy = {
-  root: '/w',
-  mode: 'workspace-write',
-  network: 'off',
-  tmp: 'private',
+const policy = policyOf('/w', {
   writableRoots: ['/w', '/cache'],
-  environment: defaultEnvironmentPolicy,
-  sources: {
-    mode: 'user',
-    network: 'default',
-    tmp: 'workspace',
-    writableRoots: 'user',
-    environment: 'default',
-  },
-};
+  sources: { ...allFrom('default'), mode: 'user', tmp: 'workspace', writableRoots: 'user' },
+});
 const open: SandboxPolicy = { ...policy, mode: 'danger-full-access', network: 'on' };
 const untrusted: SandboxPolicy = {
   ...policy,
@@ -37,9 +26,9 @@ describe('policySummary()', () => {
   });
 });
 
-describe('policyClauses()', () => {
+describe('clauseLines()', () => {
   it('tells for each clause who decided it', () => {
-    assert.deepEqual(policyClauses(policy), [
+    assert.deepEqual(clauseLines(policy), [
       'Mode: Workspace write (your settings)',
       'Network: off (default)',
       'Temporary folder: private (narrowed by the workspace)',
@@ -48,6 +37,6 @@ describe('policyClauses()', () => {
   });
 
   it('claims no confinement without a sandbox', () => {
-    assert.deepEqual(policyClauses(open), ['Mode: No sandbox (your settings)']);
+    assert.deepEqual(clauseLines(open), ['Mode: No sandbox (your settings)']);
   });
 });

@@ -33,7 +33,7 @@ export function launcherArguments(input: LauncherInput): string[] {
   return [
     ...[input.helperPath, '--outer', '--', input.bubblewrapPath],
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
-    ...(input.network === 'off' ? ['--unshare-net'] : []),
+    ...(input.network !== 'on' ? ['--unshare-net'] : []),
     ...(features.disableUserns ? ['--disable-userns'] : []),
     ...['--die-with-parent', '--as-pid-1'],
     // With a terminal the command must stay in its session, or it has no job control; TIOCSTI is filtered.

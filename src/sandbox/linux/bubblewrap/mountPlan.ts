@@ -43,7 +43,9 @@ export function planMounts(
   cwd: string,
   machine: Machine,
 ): Result<MountPlan, SandboxError> {
-  const unusable = policy.writableRoots.find(
+  const named = policy.files.filter(({ path, access }) => path !== '/' || access === 'write');
+  const opening = [...new Set([policy.root, ...named.map(({ path }) => path)])];
+  const unusable = opening.find(
     (root) => root === runFolder || systemFolders.some((folder) => isInside(root, folder)),
   );
   if (unusable !== undefined) {
@@ -53,7 +55,7 @@ export function planMounts(
       hint: 'Take it out of cordon.sandbox.writableRoots.',
     });
   }
-  const roots = policy.writableRoots.filter((root, index) => index === 0 || exists(root));
+  const roots = opening.filter((root, index) => index === 0 || exists(root));
   const isWritable = policy.mode === 'workspace-write';
   const hiddenFolders = [runFolder, ...(policy.tmp === 'private' ? machine.temporaryFolders : [])];
   if (!roots.some((root) => isInside(cwd, root)) && hiddenFolders.some((folder) => isBelow(cwd, folder))) {

@@ -5,26 +5,11 @@ import { createReview } from '../../../../src/patch/review/review.ts';
 import type { Review } from '../../../../src/patch/review/review.ts';
 import { hunksOf, textRight } from '../../../../src/patch/review/reviewFile.ts';
 import { statusOf } from '../../../../src/patch/review/pieces.ts';
-import { defaultEnvironmentPolicy } from '../../../../src/sandbox/environment.ts';
-import type { SandboxPolicy } from '../../../../src/sandbox/policy/policy.ts';
 import { readOnlyFiles, treeOf } from '../../../harness/memoryFiles.ts';
 import type { Tree } from '../../../harness/memoryFiles.ts';
+import { policyOf } from '../../../harness/policyOf.ts';
 
-export const policy: SandboxPolicy = {
-  root: '/p',
-  mode: 'workspace-write',
-  network: 'off',
-  tmp: 'private',
-  writableRoots: ['/p'],
-  environment: defaultEnvironmentPolicy,
-  sources: {
-    mode: 'default',
-    network: 'default',
-    tmp: 'default',
-    writableRoots: 'default',
-    environment: 'default',
-  },
-};
+export const policy = policyOf('/p');
 
 /** The body of a patch, between its markers. */
 export function patchText(...lines: readonly string[]): string {

@@ -1,0 +1,83 @@
+/* The kernel without a library, and what the parts of the companion offer each other. */
+#ifndef CORDON_HELPER_H
+#define CORDON_HELPER_H
+
+#include <asm/unistd.h>
+#include <linux/errno.h>
+#include <linux/fcntl.h>
+
+#define EXIT_SETUP 125
+#define MAX_PATH 4096
+
+#define SIGKILL_ 9
+#define SIGCHLD_ 17
+#define SIGCONT_ 18
+#define SIGSTOP_ 19
+#define SIGTSTP_ 20
+#define SIG_BLOCK_ 0
+#define SIG_SETMASK_ 2
+#define SIGNAL_COUNT 64
+#define SIGSET_BYTES 8
+#define POLLIN_ 1
+
+typedef unsigned long word;
+
+static inline long call6(long number, word a, word b, word c, word d, word e, word f) {
+#if defined(__x86_64__)
+  long result;
+  register word r10 __asm__("r10") = d;
+  register word r8 __asm__("r8") = e;
+  register word r9 __asm__("r9") = f;
+  __asm__ volatile("syscall"
+                   : "=a"(result)
+                   : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                   : "rcx", "r11", "memory");
+  return result;
+#elif defined(__aarch64__)
+  register long x8 __asm__("x8") = number;
+  register word x0 __asm__("x0") = a;
+  register word x1 __asm__("x1") = b;
+  register word x2 __asm__("x2") = c;
+  register word x3 __asm__("x3") = d;
+  register word x4 __asm__("x4") = e;
+  register word x5 __asm__("x5") = f;
+  __asm__ volatile("svc 0"
+                   : "+r"(x0)
+                   : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                   : "memory");
+  return (long)x0;
+#else
+#error "Only x86-64 and arm64 are supported."
+#endif
+}
+
+#define CALL(number, a, b, c, d) call6(number, (word)(a), (word)(b), (word)(c), (word)(d), 0, 0)
+
+/* system.c */
+void leave(int code) __attribute__((noreturn));
+word length(const char *text);
+int is_same(const char *a, const char *b);
+/* One line on standard error, in one write. */
+void say(const char *before, const char *middle, const char *after);
+/* Fail closed: says which step of the set-up failed and ends; nothing was run. */
+void refuse(const char *step) __attribute__((noreturn));
+
+/* descriptors.c */
+void close_descriptors(void);
+void announce_launcher(void);
+void check_launcher(void);
+
+/* confine.c */
+void reset_signals(void);
+void load_filter(const char *hex);
+void scope_abstract_sockets(void);
+
+/* execute.c */
+/* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
+void run(char **argv, char **envp) __attribute__((noreturn));
+
+/* init.c */
+/* Starts the command as the first child of process 1 and ends with it. */
+void start(char **argv, char **envp, int is_foreground) __attribute__((noreturn));
+
+#endif

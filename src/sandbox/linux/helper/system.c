@@ -1,0 +1,42 @@
+#include "helper.h"
+
+void leave(int code) {
+  for (;;) {
+    CALL(__NR_exit_group, code, 0, 0, 0);
+  }
+}
+
+word length(const char *text) {
+  word count = 0;
+  while (text[count] != 0) {
+    count++;
+  }
+  return count;
+}
+
+int is_same(const char *a, const char *b) {
+  while (*a != 0 && *a == *b) {
+    a++;
+    b++;
+  }
+  return *a == *b;
+}
+
+static char line[MAX_PATH + 128];
+
+/* One write for the whole line, so that it cannot be torn apart by other output. */
+void say(const char *before, const char *middle, const char *after) {
+  const char *parts[] = {"cordon: ", before, middle, after, "\n"};
+  word used = 0;
+  for (int part = 0; part < 5; part++) {
+    for (const char *from = parts[part]; *from != 0 && used < sizeof line; from++) {
+      line[used++] = *from;
+    }
+  }
+  CALL(__NR_write, 2, line, used, 0);
+}
+
+void refuse(const char *step) {
+  say("the sandbox could not be set up, nothing was run (", step, ")");
+  leave(EXIT_SETUP);
+}
