@@ -79,7 +79,15 @@ export function denialCure(clause: PolicyClause | undefined): string {
       return 'If commands should reach the network from this folder, choose “Network on” in the status bar.';
     case 'writableRoots':
       return 'If commands should write there, add that folder to the setting “Sandbox: Writable Roots”.';
-    default:
+    case 'files':
+    case 'git':
+    case 'caches':
+    case 'tmp':
+    case 'hosts':
+    case 'sockets':
+    case 'environment':
+    case 'limits':
+    case undefined:
       return 'Look at what the command tried, and whether it should: the status bar and the settings widen the policy.';
   }
 }
