@@ -1,5 +1,4 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { silentLog } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
@@ -7,6 +6,7 @@ import { createAccessUnder } from '../patch/accessUnder.ts';
 import type { Root, Roots } from '../runtime/roots.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import { UsageError } from './usageError.ts';
@@ -50,8 +50,7 @@ export function policyFromFlags(flags: PolicyFlags): { root: Root; policy: Sandb
       tmp: flags.tmp,
       writableRoots: flags.writable?.map((writable) => resolve(writable)),
     },
-    homeDir: homedir(),
-    canonicalize: (candidate) => (existsSync(candidate) ? realpathSync(candidate) : undefined),
+    ...nodeMachine(),
   });
   if (!resolved.ok) {
     const { field, message, hint } = resolved.error;

@@ -1,8 +1,8 @@
 import * as vscode from 'vscode';
-import type { PolicyInput } from '../sandbox/policy/resolve.ts';
+import type { PolicyInput } from '../sandbox/policy/input.ts';
 
 /** What settings say about a root's policy, told apart by who wrote them; nothing is checked yet. */
-export type PolicySettings = Pick<PolicyInput, 'user' | 'workspace'>;
+export type PolicySettings = Required<Pick<PolicyInput, 'user' | 'workspace'>>;
 
 export const sandboxSection = 'cordon.sandbox';
 

@@ -1,5 +1,3 @@
-import { realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import * as vscode from 'vscode';
 import { DisposableStore } from '../base/disposable.ts';
 import type { Disposable } from '../base/disposable.ts';
@@ -11,9 +9,12 @@ import type { ReviewMode } from '../patch/reviewMode.ts';
 import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { Grants } from './grants.ts';
 import { readPolicySettings, readReviewSetting, sandboxSection } from './policySettings.ts';
+
+const machine = nodeMachine();
 
 /** The workspace folders on this machine's disk as roots, and their policies from settings, grants and trust. */
 export class PolicyStore implements Roots, Disposable {
@@ -85,8 +86,7 @@ export class PolicyStore implements Roots, Disposable {
       isTrusted: vscode.workspace.isTrusted,
       ...readPolicySettings(entry.uri),
       ...(grant === undefined ? {} : { grant }),
-      homeDir: homedir(),
-      canonicalize,
+      ...machine,
     });
     this.#log.debug(
       resolved.ok
@@ -116,14 +116,5 @@ function readRoots(): readonly RootEntry[] {
   const folders = vscode.workspace.workspaceFolders ?? [];
   return folders
     .filter(({ uri }) => uri.scheme === 'file')
-    .map(({ uri, name }) => ({ uri, root: { name, path: canonicalize(uri.fsPath) ?? uri.fsPath } }));
-}
-
-function canonicalize(path: string): string | undefined {
-  try {
-    return realpathSync.native(path);
-  } catch {
-    // It does not exist, or nobody may look: either way there is nothing to point at.
-    return undefined;
-  }
+    .map(({ uri, name }) => ({ uri, root: { name, path: machine.canonicalize(uri.fsPath) ?? uri.fsPath } }));
 }

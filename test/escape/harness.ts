@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
 import { execFileSync, spawn } from 'node:child_process';
-import { chmodSync, copyFileSync, existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
+import { chmodSync, copyFileSync, mkdirSync, mkdtempSync, realpathSync, rmSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
@@ -11,7 +11,8 @@ import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
 import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
-import type { PolicyInput } from '../../src/sandbox/policy/resolve.ts';
+import type { PolicyInput } from '../../src/sandbox/policy/input.ts';
+import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import type { Command, Launch, SandboxManager } from '../../src/sandbox/sandboxManager.ts';
 
@@ -86,9 +87,7 @@ export class Arena {
   }
 
   policy(user: PolicyInput['user'] = this.#user, root = this.root): SandboxPolicy {
-    const canonicalize = (path: string): string | undefined =>
-      existsSync(path) ? realpathSync(path) : undefined;
-    const policy = resolvePolicy({ root, isTrusted: true, user, homeDir: homedir(), canonicalize });
+    const policy = resolvePolicy({ ...nodeMachine(), root, isTrusted: true, user });
     assert.ok(policy.ok, policy.ok ? '' : policy.error.message);
     return policy.value;
   }

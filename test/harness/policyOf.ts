@@ -1,5 +1,6 @@
 import { defaultEnvironmentPolicy } from '../../src/sandbox/environment.ts';
 import { noHosts } from '../../src/sandbox/policy/hostRules.ts';
+import type { PolicyMachine } from '../../src/sandbox/policy/input.ts';
 import { policyClauses } from '../../src/sandbox/policy/policy.ts';
 import type { PolicyClause, PolicySource, SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 
@@ -15,8 +16,18 @@ export function policyOf(
     root,
     mode: 'workspace-write',
     files: [
-      ...(writableRoots.includes('/') ? [] : [{ path: '/', access: 'read', source: 'default' } as const]),
-      ...writableRoots.map((path) => ({ path, access: 'write', source: 'default' }) as const),
+      ...(writableRoots.includes('/')
+        ? []
+        : [{ path: '/', access: 'read', source: 'default', writtenAs: ':root' } as const]),
+      ...writableRoots.map(
+        (path) =>
+          ({
+            path,
+            access: 'write',
+            source: 'default',
+            ...(path === root && { writtenAs: ':workspace' }),
+          }) as const,
+      ),
     ],
     hidden: [],
     git: 'read-only',
@@ -31,6 +42,15 @@ export function policyOf(
     ...changes,
   };
 }
+
+/** A machine where everything exists, nothing is a link and every folder is empty. */
+export const bareMachine: PolicyMachine = {
+  homeDir: '/home/ann',
+  searchPath: '/usr/bin',
+  memoryMiB: 10_000,
+  canonicalize: (path) => path,
+  listFolder: () => [],
+};
 
 export function allFrom(source: PolicySource): Record<PolicyClause, PolicySource> {
   return Object.fromEntries(policyClauses.map((clause) => [clause, source])) as Record<

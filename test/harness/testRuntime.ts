@@ -1,5 +1,3 @@
-import { existsSync, realpathSync } from 'node:fs';
-import { homedir } from 'node:os';
 import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { PatchHost } from '../../src/patch/patchHost.ts';
@@ -11,7 +9,8 @@ import { parseToolInput } from '../../src/runtime/tools/parseToolInput.ts';
 import type { ToolResult } from '../../src/runtime/tools/tool.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
-import type { PolicyInput } from '../../src/sandbox/policy/resolve.ts';
+import type { PolicyInput } from '../../src/sandbox/policy/input.ts';
+import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import type { SandboxManager } from '../../src/sandbox/sandboxManager.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
@@ -35,13 +34,7 @@ export function createTestSandbox(searchPath: string = process.env['PATH'] ?? ''
 
 /** The policy that a user's settings give for a folder. */
 export function testPolicy(root: string, user: PolicyInput['user'] = {}): SandboxPolicy {
-  const resolved = resolvePolicy({
-    root,
-    isTrusted: true,
-    user,
-    homeDir: homedir(),
-    canonicalize: (path) => (existsSync(path) ? realpathSync(path) : undefined),
-  });
+  const resolved = resolvePolicy({ ...nodeMachine(), root, isTrusted: true, user });
   if (!resolved.ok) {
     throw new Error(resolved.error.message);
   }

@@ -1,12 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { mkdir, rm, stat, writeFile } from 'node:fs/promises';
-import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import * as vscode from 'vscode';
 import { CheckpointStore } from '../../src/patch/checkpoint/checkpointStore.ts';
 import type { PatchError } from '../../src/patch/patchError.ts';
 import type { Plan } from '../../src/patch/plan/plan.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
+import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import type { WriteRefusal } from '../../src/sandbox/writeAccess.ts';
 import { writeAccess } from '../../src/sandbox/writeAccess.ts';
@@ -135,10 +135,10 @@ export function usePatchSetup(): () => PatchSetup {
 
 export function policyOf(root: string, writableRoots: readonly string[] = []): SandboxPolicy {
   const policy = resolvePolicy({
+    ...nodeMachine(),
     root,
     isTrusted: true,
     user: { writableRoots: [...writableRoots] },
-    homeDir: homedir(),
     canonicalize: (path) => path,
   });
   if (!policy.ok) {

@@ -27,19 +27,34 @@ export interface HiddenGlob {
 /** Globs do not look in here: big, generated, and nobody keeps secrets there. */
 export const unsearchedFolders: ReadonlySet<string> = new Set(['node_modules', '.git']);
 
-interface Rules {
+/** The part of a policy that decides about single paths. */
+export interface FileRules {
   readonly files: readonly FileRule[];
   readonly hidden: readonly HiddenGlob[];
 }
 
+/** What the rules say about a canonical path, and which of them says it: none does where everything is hidden. */
+export interface Decision {
+  readonly access: Access;
+  readonly by?: FileRule | HiddenGlob;
+}
+
 /** The access that the rules give to a canonical path, before the protection of metadata. */
-export function accessTo(rules: Rules, path: string): Access {
+export function accessTo(rules: FileRules, path: string): Access {
+  return decisionOn(rules, path).access;
+}
+
+/** The access together with what decided: each glob counts as a rule at its first match on the way to the path. */
+export function decisionOn(rules: FileRules, path: string): Decision {
   const rule = deepestRule(rules.files, path);
-  const match = shallowestMatch(rules.hidden, path);
-  if (match !== undefined && (rule === undefined || !isInside(rule.path, match))) {
-    return 'none';
+  const glob = rules.hidden.find((candidate) => {
+    const match = firstMatch(candidate, path);
+    return match !== undefined && (rule === undefined || !isInside(rule.path, match));
+  });
+  if (glob !== undefined) {
+    return { access: 'none', by: glob };
   }
-  return rule?.access ?? 'none';
+  return rule === undefined ? { access: 'none' } : { access: rule.access, by: rule };
 }
 
 /** The rule that decides about a path, globs aside. */
@@ -53,19 +68,16 @@ export function deepestRule(files: readonly FileRule[], path: string): FileRule 
 }
 
 /** The first folder or file on the way to a path that a glob hides. */
-function shallowestMatch(hidden: readonly HiddenGlob[], path: string): string | undefined {
-  const matches = hidden.flatMap(({ folder, glob }) => {
-    if (!isInside(path, folder)) {
-      return [];
-    }
-    const isMatch = globMatcher(glob);
-    const names = path.slice(folder === '/' ? 1 : folder.length + 1).split('/');
-    const end = names.findIndex((name) => unsearchedFolders.has(name));
-    const searched = end < 0 ? names : names.slice(0, end);
-    const count = searched.findIndex((_, index) => isMatch(searched.slice(0, index + 1).join('/'))) + 1;
-    return count === 0 ? [] : [[folder === '/' ? '' : folder, ...names.slice(0, count)].join('/')];
-  });
-  return matches.sort((a, b) => a.length - b.length)[0];
+function firstMatch({ folder, glob }: HiddenGlob, path: string): string | undefined {
+  if (!isInside(path, folder)) {
+    return undefined;
+  }
+  const isMatch = globMatcher(glob);
+  const names = path.slice(folder === '/' ? 1 : folder.length + 1).split('/');
+  const end = names.findIndex((name) => unsearchedFolders.has(name));
+  const searched = end < 0 ? names : names.slice(0, end);
+  const count = searched.findIndex((_, index) => isMatch(searched.slice(0, index + 1).join('/'))) + 1;
+  return count === 0 ? undefined : [folder === '/' ? '' : folder, ...names.slice(0, count)].join('/');
 }
 
 const matchers = new Map<string, (path: string) => boolean>();

@@ -10,7 +10,7 @@ import { createDiskPatchHost } from '../../../src/patch/diskPatchHost.ts';
 import type { PatchHost, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../../src/patch/reviewMode.ts';
 import { PatchRunner } from '../../../src/runtime/patches/patchRunner.ts';
-import type { PolicyInput } from '../../../src/sandbox/policy/resolve.ts';
+import type { PolicyInput } from '../../../src/sandbox/policy/input.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTestRuntime, testPolicy } from '../../harness/testRuntime.ts';
 import type { TestRuntime } from '../../harness/testRuntime.ts';

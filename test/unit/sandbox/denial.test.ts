@@ -3,6 +3,7 @@ import { DenialScanner, isLikelyDenied } from '../../../src/sandbox/denial.ts';
 import { describeDenial } from '../../../src/sandbox/describeDenial.ts';
 import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
 import { resolvePolicy } from '../../../src/sandbox/policy/resolve.ts';
+import { bareMachine } from '../../harness/policyOf.ts';
 
 const keywords = [
   'operation not permitted',
@@ -111,11 +112,10 @@ describe('DenialScanner', () => {
 describe('describeDenial()', () => {
   const policy = ((): SandboxPolicy => {
     const result = resolvePolicy({
+      ...bareMachine,
       root: '/w/p',
       isTrusted: true,
       user: {},
-      homeDir: '/home/ann',
-      canonicalize: (path) => path,
     });
     assert.ok(result.ok);
     return result.value;

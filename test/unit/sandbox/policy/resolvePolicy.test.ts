@@ -1,15 +1,20 @@
 import assert from 'node:assert/strict';
-import { networkModes, sandboxModes, tmpModes, writableRoots } from '../../../src/sandbox/policy/policy.ts';
-import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
-import type { PolicyInput } from '../../../src/sandbox/policy/resolve.ts';
-import { resolvePolicy } from '../../../src/sandbox/policy/resolve.ts';
-import { policyOf } from '../../harness/policyOf.ts';
+import {
+  networkModes,
+  sandboxModes,
+  tmpModes,
+  writableRoots,
+} from '../../../../src/sandbox/policy/policy.ts';
+import type { SandboxPolicy } from '../../../../src/sandbox/policy/policy.ts';
+import type { PolicyInput } from '../../../../src/sandbox/policy/input.ts';
+import { resolvePolicy } from '../../../../src/sandbox/policy/resolve.ts';
+import { bareMachine, policyOf } from '../../../harness/policyOf.ts';
 
 const base: PolicyInput = {
+  ...bareMachine,
   root: '/srv/project',
   isTrusted: true,
   user: {},
-  homeDir: '/home/ann',
   canonicalize: (path) => (path.includes('missing') ? undefined : path.replace('/link', '/target')),
 };
 
@@ -166,7 +171,7 @@ describe('resolvePolicy()', () => {
       'a bad inherit',
       { user: { environment: { inherit: 'some' } } },
       'cordon.sandbox.environment.inherit',
-      /not valid/,
+      /is "some" in the user settings, but must be one of "all"/,
     ],
     ['an unknown field', { user: { environment: { keep: [] } } }, 'cordon.sandbox.environment', /keep/],
   ];

@@ -1,0 +1,27 @@
+import { readdirSync, realpathSync } from 'node:fs';
+import { homedir, totalmem } from 'node:os';
+import { errorCode } from '../paths.ts';
+import type { PolicyMachine } from './input.ts';
+
+/** This machine, as policies see it. */
+export function nodeMachine(searchPath: string = process.env['PATH'] ?? ''): PolicyMachine {
+  return {
+    homeDir: homedir(),
+    searchPath,
+    memoryMiB: Math.floor(totalmem() / 2 ** 20),
+    canonicalize: (path) => whereAllowed(() => realpathSync.native(path)),
+    listFolder: (path) => whereAllowed(() => readdirSync(path)) ?? [],
+  };
+}
+
+/** Undefined where there is nothing, or nobody may look: either way there is nothing to point at. */
+function whereAllowed<T>(look: () => T): T | undefined {
+  try {
+    return look();
+  } catch (error) {
+    if (errorCode(error) === undefined) {
+      throw error;
+    }
+    return undefined;
+  }
+}
