@@ -11,6 +11,8 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Edit } from './harness.ts';
+import { trapName } from '../../src/sandbox/linux/leases.ts';
+import { waitFor } from '../harness/waitFor.ts';
 import { Arena, all, finished, start, removing, replacing } from './harness.ts';
 
 const writableMachine = replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']);
@@ -214,11 +216,19 @@ describe('A command cannot change the metadata of its root', function () {
     git('init', '-q');
     const folder = join(arena.root, '.git');
     const policy = arena.policy({ writableRoots: [folder] });
-    const launch = await arena.launch(['/bin/sh', '-c', 'echo .. > .git/commondir'], {}, policy);
+    const trap = join(folder, 'commondir');
+    const argv = ['/bin/sh', '-c', 'echo .. > .git/commondir; echo $?'];
+    assert.equal((await arena.run(argv, {}, policy)).stdout, '0\n');
+    assert.equal(existsSync(trap), false);
+    // The keeper does it, even when the runtime is not there any more to do it.
+    const launch = await arena.launch(argv, {}, policy);
     await finished(start(launch.argv, launch.cwd, launch.env));
-    assert.ok(existsSync(join(folder, 'commondir')));
+    await waitFor('the keeper', () => !existsSync(trap));
+    const edited = removing('--trap', trapName(trap), trap)(launch.argv);
+    await finished(start(edited, launch.cwd, launch.env));
+    assert.ok(existsSync(trap));
     await launch.release();
-    assert.equal(existsSync(join(folder, 'commondir')), false);
+    assert.equal(existsSync(trap), false);
   });
 
   it('by making missing hooks, when the person made .git writable', async () => {
@@ -254,7 +264,7 @@ describe('A command cannot change what later runs trust', function () {
       await arena.shell(above);
       assert.deepEqual(readdirSync(join(folder, 'dist')), ['launch']);
       await arena.shell(above, { without: removing('--bind', folder, folder) });
-      assert.deepEqual(readdirSync(join(folder, 'dist')), []);
+      assert.equal(existsSync(helper), false);
     } finally {
       arena.dispose();
       source.dispose();
@@ -287,7 +297,7 @@ describe('A command cannot change what later runs trust', function () {
     }
   });
 
-  it('Cordon’s notes about mount points, when /tmp is shared', async () => {
+  it('Cordon’s leases of mount points, when /tmp is shared', async () => {
     const runtime = new Arena();
     const arena = new Arena(
       { tmp: 'shared', writableRoots: [runtime.folder] },
@@ -296,14 +306,14 @@ describe('A command cannot change what later runs trust', function () {
     try {
       execFileSync('chmod', ['700', runtime.folder]);
       const notes = join(runtime.folder, 'cordon');
-      const script = `ls ${notes}; echo '[]' > ${notes}/mount-points/x`;
+      const script = `ls ${notes}; echo '[]' > ${notes}/leases/x`;
       assert.equal((await arena.shell(script)).stdout, '');
-      assert.equal(existsSync(join(notes, 'mount-points/x')), false);
+      assert.equal(existsSync(join(notes, 'leases/x')), false);
       const outcome = await arena.shell(script, {
         without: removing('--tmpfs', notes, '--remount-ro', notes),
       });
-      assert.match(outcome.stdout, /mount-points/);
-      assert.ok(existsSync(join(notes, 'mount-points/x')));
+      assert.match(outcome.stdout, /leases/);
+      assert.ok(existsSync(join(notes, 'leases/x')));
     } finally {
       arena.dispose();
       runtime.dispose();

@@ -140,6 +140,16 @@ export class Arena {
   }
 }
 
+/** An arena, made by root, in which that user starts the launchers. */
+export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
+  const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
+  const arena = new Arena(user, { environment: { XDG_RUNTIME_DIR: runtime } });
+  const report = await arena.manager.check();
+  assert.ok(report.ok, report.ok ? '' : report.error.message);
+  execFileSync('chown', ['-R', `${uid}:${uid}`, arena.folder, runtime]);
+  return arena;
+}
+
 export function start(
   argv: readonly string[],
   cwd: string,

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import { lstatSync, realpathSync, rmSync } from 'node:fs';
 import { tmpdir, release, version } from 'node:os';
 import { dirname } from 'node:path';
@@ -14,7 +15,7 @@ import type { Machine } from './bubblewrap/mountPlan.ts';
 import { planMounts } from './bubblewrap/mountPlan.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
-import { MountPoints } from './mountPoints.ts';
+import { Leases } from './leases.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
@@ -29,7 +30,7 @@ export interface LinuxSandboxOptions {
   readonly untrustedFolders: () => readonly string[];
   /** More that later runs trust: the extension's folder. Read-only, should a writable root contain it. */
   readonly trustedPaths?: readonly string[];
-  /** Where the notes about mount points are kept; by default below XDG_RUNTIME_DIR or the temporary folder. */
+  /** Where the leases of mount points are kept; by default below XDG_RUNTIME_DIR or the temporary folder. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly kernelVersion?: string;
   readonly run?: RunProgram;
@@ -39,7 +40,7 @@ export interface LinuxSandboxOptions {
 interface Ready {
   readonly bubblewrap: Bubblewrap;
   readonly machine: Machine;
-  readonly mountPoints: MountPoints;
+  readonly leases: Leases;
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
@@ -64,13 +65,13 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
     if (!runtimeFolder.ok) {
       return runtimeFolder;
     }
-    const mountPoints = await openMountPoints(runtimeFolder.value);
-    if (!mountPoints.ok) {
-      return mountPoints;
+    const leases = await openLeases(runtimeFolder.value, options);
+    if (!leases.ok) {
+      return leases;
     }
     options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
     const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
-    return ok({ bubblewrap: bubblewrap.value, machine, mountPoints: mountPoints.value });
+    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -99,7 +100,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
 }
 
 async function launch(
-  { bubblewrap, machine, mountPoints }: Ready,
+  { bubblewrap, machine, leases }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
@@ -115,11 +116,9 @@ async function launch(
     return plan;
   }
   const { existing, missing, traps } = plan.value.protectedPaths;
-  // An existing name may be the mount point of a parallel run, so both kinds are asked for.
-  const claim = await noted(() => mountPoints.claim([...missing, ...existing]));
-  if (!claim.ok) {
-    return claim;
-  }
+  // An existing name may be the mount point of a parallel run.
+  const held = [...missing, ...existing.filter((path) => leases.isMountPoint(path))];
+  const run = randomUUID();
   const argv = launcherArguments({
     bubblewrapPath: bubblewrap.path,
     features: bubblewrap.features,
@@ -128,21 +127,21 @@ async function launch(
     mounts: [
       ...plan.value.mounts,
       ...existing.map((path) => ({ path, kind: 'read' }) as const),
-      ...[...claim.value.held].map((path) => ({ path, kind: 'empty' }) as const),
+      ...held.map((path) => ({ path, kind: 'empty' }) as const),
     ],
+    leaseFolder: leases.folder,
+    tasks: { run, held, traps, groups: [] },
+    limits: policy.limits,
     filter,
     command,
     cwd,
   });
   const release = async (): Promise<void> => {
-    try {
-      for (const path of traps.filter(removeFile)) {
-        log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
-      }
-      await claim.value.release();
-    } catch (error) {
-      // The command has run; what stays behind is swept by the next start.
-      log.warn(`sandbox: what a run left in ${policy.root} could not be removed: ${String(error)}`);
+    if (!(await leases.settled(run))) {
+      log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
+    }
+    for (const path of traps.filter((path) => removeFile(path) || leases.takeNote(path))) {
+      log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
     }
   };
   return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
@@ -155,23 +154,20 @@ function removeFile(path: string): boolean {
   return isThere;
 }
 
-async function openMountPoints(runtimeFolder: string): Promise<Result<MountPoints, SandboxError>> {
-  return noted(async () => {
-    const mountPoints = new MountPoints(runtimeFolder);
-    await mountPoints.sweep();
-    return mountPoints;
-  });
-}
-
-/** Without the notes about mount points nothing runs: parallel runs would take each other's protection away. */
-async function noted<T>(action: () => Promise<T>): Promise<Result<T, SandboxError>> {
+/** Without leases nothing runs: parallel runs would take each other's protection away. */
+async function openLeases(
+  runtimeFolder: string,
+  { helperPath, run = runProgram }: LinuxSandboxOptions,
+): Promise<Result<Leases, SandboxError>> {
   try {
-    return ok(await action());
+    const leases = new Leases(runtimeFolder);
+    await leases.sweep(helperPath, run);
+    return ok(leases);
   } catch (error) {
     return fail({
       kind: 'bubblewrap-failed',
-      message: `Cordon could not note which names it protects: ${String(error)}.`,
-      hint: 'Check free space and permissions of the temporary folder, or remove a lock left there.',
+      message: `Cordon could not note which names it protects in ${runtimeFolder}: ${String(error)}.`,
+      hint: 'Check free space and permissions of that folder.',
     });
   }
 }

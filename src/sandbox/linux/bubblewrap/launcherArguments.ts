@@ -1,8 +1,12 @@
 import type { Command } from '../../sandboxManager.ts';
 import type { NetworkMode } from '../../policy/policy.ts';
+import type { ResourceLimits } from '../../policy/limits.ts';
+import type { KeeperTasks } from '../keeper.ts';
+import { keeperArguments } from '../keeper.ts';
 import type { Mount } from './mounts.ts';
 import { mountArguments, orderMounts } from './mounts.ts';
 import { helperInside } from './mountPlan.ts';
+import { watchedMasks } from './watchedMasks.ts';
 
 /** Options that not every bubblewrap has. */
 export interface BubblewrapFeatures {
@@ -18,6 +22,9 @@ export interface LauncherInput {
   readonly helperPath: string;
   readonly network: NetworkMode;
   readonly mounts: readonly Mount[];
+  readonly leaseFolder: string;
+  readonly tasks: Omit<KeeperTasks, 'masks'>;
+  readonly limits: ResourceLimits;
   readonly filter: Uint8Array;
   readonly command: Pick<Command, 'argv' | 'tty'>;
   /** Canonical. */
@@ -29,9 +36,12 @@ export interface LauncherInput {
  * (process 1: seccomp, process group) → command.
  */
 export function launcherArguments(input: LauncherInput): string[] {
-  const { features, command } = input;
+  const { features, command, tasks } = input;
+  const mounts = orderMounts(input.mounts);
+  const masks = watchedMasks(mounts).filter(({ path }) => !tasks.held.includes(path));
+  const keeper = keeperArguments(input.leaseFolder, { ...tasks, masks });
   return [
-    ...[input.helperPath, '--outer', '--', input.bubblewrapPath],
+    ...[input.helperPath, '--outer', ...keeper, '--', input.bubblewrapPath],
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(input.network !== 'on' ? ['--unshare-net'] : []),
     ...(features.disableUserns ? ['--disable-userns'] : []),
@@ -39,11 +49,25 @@ export function launcherArguments(input: LauncherInput): string[] {
     // With a terminal the command must stay in its session, or it has no job control; TIOCSTI is filtered.
     ...(command.tty ? [] : ['--new-session']),
     ...['--cap-drop', 'ALL'],
-    ...orderMounts(input.mounts).flatMap((mount) => mountArguments(mount, features.perms)),
+    ...mounts.flatMap((mount) => mountArguments(mount, features.perms)),
     ...['--remount-ro', '/run'],
     ...['--chdir', input.cwd],
     ...['--', helperInside, '--seccomp', Buffer.from(input.filter).toString('hex')],
+    ...limitArguments(input.limits),
     ...(command.tty ? ['--foreground'] : []),
+    ...(keeper.length > 0 ? ['--kept'] : []),
     ...['--', ...command.argv],
   ];
+}
+
+const mebibyte = 1024 * 1024;
+
+function limitArguments({ processes, memoryMiB, fileSizeMiB, cpuSeconds }: ResourceLimits): string[] {
+  const limits = [
+    ['processes', processes],
+    ['memory', memoryMiB && memoryMiB * mebibyte],
+    ['file-size', fileSizeMiB && fileSizeMiB * mebibyte],
+    ['cpu', cpuSeconds],
+  ] as const;
+  return limits.flatMap(([name, value]) => (value === undefined ? [] : ['--limit', name, String(value)]));
 }

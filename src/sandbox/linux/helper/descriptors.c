@@ -2,9 +2,6 @@
 
 #include <linux/prctl.h>
 
-/* The lowest free one after all above 2 were closed. */
-#define LAUNCHER_FD 3
-
 /*
  * bubblewrap asks to be killed with its parent only at the end of its set-up (seen in 0.8.0). When the launcher is
  * killed before, the command would be started all the same and be nobody's. Hence a descriptor of the launcher's
@@ -22,11 +19,7 @@ void announce_launcher(void) {
 }
 
 void check_launcher(void) {
-  struct {
-    int descriptor;
-    short wanted;
-    short found;
-  } launcher = {LAUNCHER_FD, POLLIN_, 0};
+  struct waited launcher = {LAUNCHER_FD, POLLIN_, 0};
   static const word no_time[2];
   if (CALL(__NR_ppoll, &launcher, 1, no_time, 0) > 0 && (launcher.found & POLLIN_) != 0) {
     refuse("the launcher has ended");
@@ -34,8 +27,8 @@ void check_launcher(void) {
 }
 
 /* close_range is Linux 5.9; before it, /proc/self/fd names what is open. */
-void close_descriptors(void) {
-  if (CALL(__NR_close_range, 3, ~0U, 0, 0) == 0) {
+void close_descriptors(int first) {
+  if (CALL(__NR_close_range, first, ~0U, 0, 0) == 0) {
     return;
   }
   static char entries[4096] __attribute__((aligned(8)));
@@ -59,7 +52,7 @@ void close_descriptors(void) {
         for (; *digit >= '0' && *digit <= '9'; digit++) {
           number = number * 10 + (*digit - '0');
         }
-        if (number > 2 && number != folder) {
+        if (number >= first && number != folder) {
           CALL(__NR_close, number, 0, 0, 0);
           found = 1;
         }

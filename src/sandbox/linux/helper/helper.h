@@ -20,7 +20,17 @@
 #define SIGSET_BYTES 8
 #define POLLIN_ 1
 
+/* Descriptors that the part before bubblewrap leaves for the part inside; everything else above 2 is closed. */
+#define LAUNCHER_FD 3
+#define KEEPER_FD 4
+
 typedef unsigned long word;
+
+struct waited {
+  int descriptor;
+  short wanted;
+  short found;
+};
 
 static inline long call6(long number, word a, word b, word c, word d, word e, word f) {
 #if defined(__x86_64__)
@@ -57,15 +67,69 @@ static inline long call6(long number, word a, word b, word c, word d, word e, wo
 void leave(int code) __attribute__((noreturn));
 word length(const char *text);
 int is_same(const char *a, const char *b);
+/* A decimal number; refuses anything else. */
+word number_in(const char *text);
 /* One line on standard error, in one write. */
 void say(const char *before, const char *middle, const char *after);
 /* Fail closed: says which step of the set-up failed and ends; nothing was run. */
 void refuse(const char *step) __attribute__((noreturn));
 
 /* descriptors.c */
-void close_descriptors(void);
+void close_descriptors(int first);
 void announce_launcher(void);
 void check_launcher(void);
+
+/* lease.c */
+/* The lease of a mount point that this run has made or shares, as a locked descriptor; -1 when it said why not. */
+long take_lease(long folder, const char *name, const char *path, int is_file);
+/* A lease without a mount point: tells that the run lasts. */
+long take_note(long folder, const char *name);
+/* Removes the mount point, if it is still empty, and the lease, unless another run has it, too. */
+void drop_lease(long folder, const char *name, const char *path, long lease);
+/* Does that for every lease in the folder that nobody has. */
+void sweep(const char *folder) __attribute__((noreturn));
+
+/* keeper.c */
+enum duty { NOTE, HOLD_FOLDER, HOLD_FILE, HIDE, READ, TRAP, GROUP };
+
+/* What the keeper does for one path during and after the run. */
+struct task {
+  enum duty duty;
+  const char *name;
+  const char *path;
+  long lease;
+  /* Of the folder above, and the part of the path in it. */
+  long watch;
+  const char *last;
+};
+
+struct tasks {
+  const char *folder;
+  int count;
+  struct task all[512];
+};
+
+struct task *add_task(struct tasks *tasks, enum duty duty, const char *name, const char *path);
+/* Starts the keeper, which outlives this process; returns when everything is held. */
+void start_keeper(struct tasks *tasks, char **argv, char **envp);
+/* In process 1: tells the keeper whom to wait for. */
+void meet_keeper(void);
+/* In process 1: does what the keeper asks for; ends when the keeper has ended. */
+void heed_keeper(void);
+
+/* watch.c */
+/* An inotify descriptor that notices what happens to the masks; -1 when there are none. */
+long watch_masks(struct tasks *tasks);
+/* Joins the sandbox and puts masks back that the machine has lifted. */
+void guard_masks(struct tasks *tasks, long events, long mounts, long sandbox, long keeper)
+    __attribute__((noreturn));
+
+/* limits.c */
+void set_limit(const char *name, const char *value);
+void set_standard_limits(void);
+/* Sets one limit of a control group that the keeper has made. */
+void set_group_limit(const char *group, const char *file, const char *value);
+void join_group(const char *group);
 
 /* confine.c */
 void reset_signals(void);
@@ -78,6 +142,6 @@ void run(char **argv, char **envp) __attribute__((noreturn));
 
 /* init.c */
 /* Starts the command as the first child of process 1 and ends with it. */
-void start(char **argv, char **envp, int is_foreground) __attribute__((noreturn));
+void start(char **argv, char **envp, int is_foreground, int has_keeper) __attribute__((noreturn));
 
 #endif

@@ -1,6 +1,7 @@
 #include "helper.h"
 
 #define TIOCSPGRP_ 0x5410
+#define WNOHANG_ 1
 #define WUNTRACED_ 2
 #define WALL_ 0x40000000
 
@@ -15,16 +16,19 @@ static void take_foreground(int group) {
   CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &none, 0, SIGSET_BYTES);
 }
 
-/* What process 1 is for: reap everything, end with the command. */
-static void __attribute__((noreturn)) wait_for(long command) {
+/* Reaps what has ended; leaves when the command is among it. */
+static void reap(long command) {
   for (;;) {
     int status = 0;
-    long pid = CALL(__NR_wait4, -1, &status, WUNTRACED_ | WALL_, 0);
-    if (pid == -EINTR || (pid > 0 && pid != command)) {
-      continue;
+    long pid = CALL(__NR_wait4, -1, &status, WNOHANG_ | WUNTRACED_ | WALL_, 0);
+    if (pid == 0) {
+      return;
     }
     if (pid < 0) {
       refuse("waiting for the command");
+    }
+    if (pid != command) {
+      continue;
     }
     if ((status & 0xff) == 0x7f) {
       /* Nobody could bring it back from Ctrl-Z: behave like the leader of a session, which does not stop. */
@@ -37,12 +41,18 @@ static void __attribute__((noreturn)) wait_for(long command) {
   }
 }
 
-void start(char **argv, char **envp, int is_foreground) {
+void start(char **argv, char **envp, int is_foreground, int has_keeper) {
+  word ended_child = 1UL << (SIGCHLD_ - 1);
+  word none = 0;
+  CALL(__NR_rt_sigprocmask, SIG_BLOCK_, &ended_child, 0, SIGSET_BYTES);
+  long signals = CALL(__NR_signalfd4, -1, &ended_child, SIGSET_BYTES, O_CLOEXEC);
   long command = CALL(__NR_clone, SIGCHLD_, 0, 0, 0);
-  if (command < 0) {
+  if (signals < 0 || command < 0) {
     refuse("starting a process");
   }
   if (command == 0) {
+    close_descriptors(3);
+    CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &none, 0, SIGSET_BYTES);
     if (CALL(__NR_setpgid, 0, 0, 0, 0) != 0) {
       refuse("process group");
     }
@@ -51,5 +61,19 @@ void start(char **argv, char **envp, int is_foreground) {
     }
     run(argv, envp);
   }
-  wait_for(command);
+  /* What process 1 is for: reap everything, heed the keeper, end with the command. */
+  struct waited sources[] = {{(int)signals, POLLIN_, 0}, {has_keeper ? KEEPER_FD : -1, POLLIN_, 0}};
+  for (;;) {
+    if (CALL(__NR_ppoll, sources, 2, 0, 0) <= 0) {
+      continue;
+    }
+    if (sources[0].found != 0) {
+      char information[128];
+      CALL(__NR_read, signals, information, sizeof information, 0);
+      reap(command);
+    }
+    if (sources[1].found != 0) {
+      heed_keeper();
+    }
+  }
 }

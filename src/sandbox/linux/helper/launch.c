@@ -1,14 +1,24 @@
 /*
- * The launcher's companion on Linux: no library, a few kilobytes, starts in well under a millisecond.
+ * The launcher's companion on Linux: no library, some kilobytes, starts in well under a millisecond.
  *
- *   launch --outer -- PATH ARGS...
+ *   launch --outer [--leases FOLDER TASK...] -- PATH ARGS...
  *       Before bubblewrap: closes every inherited descriptor above 2, so that neither bubblewrap nor the command
  *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH,
  *       handing it one descriptor that tells whether this process, bubblewrap from then on, is still alive.
- *   launch [--seccomp HEX] [--foreground] -- ARGV...
+ *       Tasks are for the keeper (keeper.c), a process that outlives all others of the run:
+ *         --note NAME             keeps the file NAME in FOLDER until everything else is done; comes first
+ *         --hold NAME PATH        makes the empty folder PATH, a mount point; the lease NAME keeps runs apart (lease.c)
+ *         --hold-file NAME PATH   the same with an empty file
+ *         --hide PATH, --read PATH  puts the mask on PATH back when the machine lifts it (watch.c)
+ *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
+ *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
+ *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--foreground] [--kept] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
- *       no_new_privs, Landlock scope, the seccomp program, then ARGV in a process group of its own. Process 1 is under the same
- *       filter as the command: who takes it over through /proc/1/mem has won nothing.
+ *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
+ *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
+ *       --kept: there is a keeper, to be met before anything runs.
+ *   launch --sweep FOLDER
+ *       Removes what runs left whose keeper was killed.
  *   launch --check
  *       Exits with 0: the cheapest command to try a sandbox with.
  *
@@ -19,50 +29,112 @@
 
 #include <linux/prctl.h>
 
+static struct tasks tasks;
+
+/* True for an option with that many values; then `*at` is left on its last word and `values` on the first value. */
+static int has(char ***at, char ***values, const char *name, int count) {
+  if (!is_same(**at, name)) {
+    return 0;
+  }
+  for (int index = 1; index <= count; index++) {
+    if ((*at)[index] == 0) {
+      return 0;
+    }
+  }
+  *values = *at + 1;
+  *at += count;
+  return 1;
+}
+
+static void __attribute__((noreturn)) launch_outer(char **argv, char **envp) {
+  close_descriptors(3);
+  reset_signals();
+  announce_launcher();
+  if (tasks.folder != 0) {
+    start_keeper(&tasks, argv, envp);
+  }
+  for (int at = 0; at < tasks.count; at++) {
+    const struct task *task = &tasks.all[at];
+    if (task->duty == GROUP) {
+      set_group_limit(task->path, task->name, task->last);
+      join_group(task->path);
+    }
+  }
+  run(argv, envp);
+}
+
 __attribute__((used)) void launch(word *stack) {
   char **argv = (char **)(stack + 1);
   char **envp = argv + stack[0] + 1;
+  char **value = 0;
   const char *filter = 0;
   int is_foreground = 0;
+  int is_kept = 0;
   int is_outer = 0;
   if (stack[0] < 1) {
     refuse("arguments");
   }
+  set_standard_limits();
   for (argv++; *argv != 0 && !is_same(*argv, "--"); argv++) {
-    if (is_same(*argv, "--check")) {
+    if (has(&argv, &value, "--check", 0)) {
       leave(0);
-    } else if (is_same(*argv, "--outer")) {
+    } else if (has(&argv, &value, "--sweep", 1)) {
+      sweep(value[0]);
+    } else if (has(&argv, &value, "--outer", 0)) {
       is_outer = 1;
-    } else if (is_same(*argv, "--foreground")) {
+    } else if (has(&argv, &value, "--leases", 1)) {
+      tasks.folder = value[0];
+    } else if (has(&argv, &value, "--note", 1)) {
+      add_task(&tasks, NOTE, value[0], "");
+    } else if (has(&argv, &value, "--hold", 2)) {
+      add_task(&tasks, HOLD_FOLDER, value[0], value[1]);
+    } else if (has(&argv, &value, "--hold-file", 2)) {
+      add_task(&tasks, HOLD_FILE, value[0], value[1]);
+    } else if (has(&argv, &value, "--hide", 1)) {
+      add_task(&tasks, HIDE, 0, value[0]);
+    } else if (has(&argv, &value, "--read", 1)) {
+      add_task(&tasks, READ, 0, value[0]);
+    } else if (has(&argv, &value, "--trap", 2)) {
+      add_task(&tasks, TRAP, value[0], value[1]);
+    } else if (has(&argv, &value, "--group", 3)) {
+      add_task(&tasks, GROUP, value[1], value[0])->last = value[2];
+    } else if (has(&argv, &value, "--foreground", 0)) {
       is_foreground = 1;
-    } else if (is_same(*argv, "--seccomp") && argv[1] != 0) {
-      filter = *++argv;
+    } else if (has(&argv, &value, "--kept", 0)) {
+      is_kept = 1;
+    } else if (has(&argv, &value, "--seccomp", 1)) {
+      filter = value[0];
+    } else if (has(&argv, &value, "--limit", 2)) {
+      set_limit(value[0], value[1]);
     } else {
       refuse("arguments");
     }
   }
-  if (*argv == 0 || argv[1] == 0) {
+  if (*argv == 0 || argv[1] == 0 || (tasks.count > 0 && tasks.folder == 0)) {
     refuse("arguments");
   }
   argv++;
-
-  if (!is_outer) {
-    check_launcher();
-  }
-  close_descriptors();
-  reset_signals();
   if (is_outer) {
-    announce_launcher();
-    run(argv, envp);
+    launch_outer(argv, envp);
   }
+  check_launcher();
+  close_descriptors(is_kept ? KEEPER_FD + 1 : 3);
+  reset_signals();
   if (CALL(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) != 0) {
     refuse("no new privileges");
+  }
+  if (is_kept) {
+    meet_keeper();
+  }
+  /* Closes /proc/1/mem, fd and environ; a program that is started from here is open again. */
+  if (CALL(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0) != 0) {
+    refuse("closing process 1");
   }
   scope_abstract_sockets();
   if (filter != 0) {
     load_filter(filter);
   }
-  start(argv, envp, is_foreground);
+  start(argv, envp, is_foreground, is_kept);
 }
 
 #if defined(__x86_64__)

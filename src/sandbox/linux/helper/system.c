@@ -22,6 +22,21 @@ int is_same(const char *a, const char *b) {
   return *a == *b;
 }
 
+word number_in(const char *text) {
+  word number = 0;
+  word digits = length(text);
+  if (digits == 0 || digits > 18) {
+    refuse("a number");
+  }
+  for (; *text != 0; text++) {
+    if (*text < '0' || *text > '9') {
+      refuse("a number");
+    }
+    number = number * 10 + (word)(*text - '0');
+  }
+  return number;
+}
+
 static char line[MAX_PATH + 128];
 
 /* One write for the whole line, so that it cannot be torn apart by other output. */

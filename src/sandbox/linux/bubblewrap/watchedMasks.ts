@@ -1,0 +1,27 @@
+import { dirname } from 'node:path';
+import type { KeeperTasks } from '../keeper.ts';
+import type { Mount } from './mounts.ts';
+
+/**
+ * The mounts that the machine may lift unseen, by replacing what lies under them, and whose loss would give the
+ * command something: what is read-only or hidden in a place that it may otherwise write or read.
+ */
+export function watchedMasks(mounts: readonly Mount[]): KeeperTasks['masks'] {
+  const kinds = new Map(mounts.map(({ path, kind }) => [path, kind]));
+  return mounts.flatMap(({ path, kind, source }) => {
+    const above = kindAbove(path, kinds);
+    if (source !== undefined || above !== 'write') {
+      return [];
+    }
+    return kind === 'read' || kind === 'empty' ? [{ path, kind: kind === 'read' ? 'read' : 'hide' }] : [];
+  });
+}
+
+function kindAbove(path: string, kinds: ReadonlyMap<string, Mount['kind']>): Mount['kind'] | undefined {
+  for (let folder = dirname(path); ; folder = dirname(folder)) {
+    const kind = kinds.get(folder);
+    if (kind !== undefined || folder === '/') {
+      return kind;
+    }
+  }
+}

@@ -1,0 +1,82 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
+import { join } from 'node:path';
+import type { RunProgram } from './runProgram.ts';
+
+/** A keeper needs less than a millisecond; one that was killed is never done. */
+const patienceMs = 2_000;
+
+/**
+ * The companion program's notes about mount points: made, locked and removed by its keepers, only looked at here.
+ * A mount point is an empty folder or file that a run puts where a name must not come to be.
+ */
+export class Leases {
+  readonly folder: string;
+
+  /** `runtimeFolder`: the user's own. */
+  constructor(runtimeFolder: string) {
+    this.folder = join(runtimeFolder, 'leases');
+    mkdirSync(this.folder, { recursive: true, mode: 0o700 });
+  }
+
+  /** True for a path that is empty because of this or another run: nothing of a person's. */
+  isMountPoint(path: string): boolean {
+    return isVacant(path) && exists(join(this.folder, leaseName(path)));
+  }
+
+  /** Resolves when the run's keeper has put everything in order: soon after the end; false when it was killed. */
+  async settled(run: string): Promise<boolean> {
+    const note = join(this.folder, run);
+    if (!exists(note)) {
+      return true;
+    }
+    return new Promise((resolve) => {
+      const watcher = watch(this.folder);
+      const finish = (): void => {
+        clearTimeout(patience);
+        watcher.close();
+        resolve(!exists(note));
+      };
+      const patience = setTimeout(finish, patienceMs);
+      const look = (): void => void (exists(note) || finish());
+      watcher.on('change', look).on('error', finish);
+      look();
+    });
+  }
+
+  /** True, once, when a keeper removed the file `path` after a run. */
+  takeNote(path: string): boolean {
+    const note = join(this.folder, trapName(path));
+    const isThere = exists(note);
+    rmSync(note, { force: true });
+    return isThere;
+  }
+
+  /** Removes what runs left whose keepers were killed. Fails with what the companion program says. */
+  async sweep(helperPath: string, run: RunProgram): Promise<void> {
+    const { exitCode, stderr } = await run(helperPath, ['--sweep', this.folder]);
+    if (exitCode !== 0) {
+      throw new Error(stderr.trim() || `the launcher ended with ${exitCode ?? 'a signal'}`);
+    }
+  }
+}
+
+/** The same in every process: runs that need the same mount point meet at its lease. */
+export function leaseName(path: string): string {
+  return createHash('sha256').update(path).digest('hex').slice(0, 32);
+}
+
+export function trapName(path: string): string {
+  return `${leaseName(path)}.removed`;
+}
+
+function isVacant(path: string): boolean {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  return entry?.isDirectory() === true
+    ? readdirSync(path).length === 0
+    : entry?.isFile() === true && entry.size === 0;
+}
+
+function exists(path: string): boolean {
+  return lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

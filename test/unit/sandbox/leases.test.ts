@@ -1,0 +1,131 @@
+import assert from 'node:assert/strict';
+import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { keeperArguments } from '../../../src/sandbox/linux/keeper.ts';
+import { Leases, leaseName, trapName } from '../../../src/sandbox/linux/leases.ts';
+import { openRuntimeFolder } from '../../../src/sandbox/linux/runtimeFolder.ts';
+import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
+import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
+
+describe('Leases', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  let folder: TemporaryFolder;
+  let leases: Leases;
+  let target: string;
+  beforeEach(async () => {
+    folder = await createTemporaryFolder('leases');
+    leases = new Leases(folder.path);
+    target = join(folder.path, '.git');
+  });
+  afterEach(() => folder.dispose());
+
+  it('take an empty folder or file for a mount point only when a run has left a lease of it', () => {
+    assert.equal(leases.isMountPoint(target), false);
+    mkdirSync(target);
+    assert.equal(leases.isMountPoint(target), false);
+    writeFileSync(join(leases.folder, leaseName(target)), target);
+    assert.equal(leases.isMountPoint(target), true);
+    writeFileSync(join(target, 'HEAD'), '');
+    assert.equal(leases.isMountPoint(target), false);
+    const file = join(folder.path, '.gitmodules');
+    writeFileSync(file, '');
+    writeFileSync(join(leases.folder, leaseName(file)), file);
+    assert.equal(leases.isMountPoint(file), true);
+    writeFileSync(file, 'x');
+    assert.equal(leases.isMountPoint(file), false);
+  });
+
+  it('tell once what a keeper removed', () => {
+    assert.equal(leases.takeNote(target), false);
+    writeFileSync(join(leases.folder, trapName(target)), '');
+    assert.deepEqual([leases.takeNote(target), leases.takeNote(target)], [true, false]);
+  });
+
+  it('are settled when the note of the run is gone', async () => {
+    const note = join(leases.folder, 'run');
+    assert.equal(await leases.settled('run'), true);
+    writeFileSync(note, '');
+    const state = { isSettled: false };
+    const settled = leases.settled('run').then((result) => {
+      state.isSettled = true;
+      return result;
+    });
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(state.isSettled, false);
+    unlinkSync(note);
+    assert.equal(await settled, true);
+  });
+
+  it('fail with what the companion program says', async () => {
+    const run = async (): Promise<{ exitCode: number; stdout: string; stderr: string }> => ({
+      exitCode: 125,
+      stdout: '',
+      stderr: 'cordon: folder of the leases\n',
+    });
+    await assert.rejects(leases.sweep('/nonexistent', run), /folder of the leases/);
+  });
+});
+
+describe('keeperArguments()', () => {
+  const nothing = { run: 'r', held: [], masks: [], traps: [], groups: [] };
+
+  it('asks for no keeper when it would have nothing to do', () => {
+    assert.deepEqual(keeperArguments('/leases', nothing), []);
+  });
+
+  it('names the run first, and holds the folder of a control group once', () => {
+    const groups = [
+      { group: '/sys/fs/cgroup/x', file: 'pids.max', value: '9' },
+      { group: '/sys/fs/cgroup/x', file: 'memory.max', value: '8' },
+    ];
+    const masks = [{ path: '/r/.env', kind: 'hide' }] as const;
+    const words = keeperArguments('/leases', {
+      ...nothing,
+      held: ['/r/.git'],
+      traps: ['/r/t'],
+      masks,
+      groups,
+    });
+    assert.deepEqual(words.slice(0, 4), ['--leases', '/leases', '--note', 'r']);
+    assert.equal(words.filter((word) => word === '--hold').length, 2);
+    assert.ok(words.join(' ').includes(`--hold ${leaseName('/r/.git')} /r/.git`));
+    assert.ok(words.join(' ').includes('--group /sys/fs/cgroup/x pids.max 9'));
+    assert.ok(words.join(' ').includes('--hide /r/.env'));
+    assert.ok(words.join(' ').includes(`--trap ${trapName('/r/t')} /r/t`));
+  });
+});
+
+describe('openRuntimeFolder()', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  it('makes a private folder below XDG_RUNTIME_DIR when that is private, otherwise in the temporary folder', async () => {
+    const folder = await createTemporaryFolder('runtime');
+    try {
+      const open = join(folder.path, 'open');
+      mkdirSync(open, { mode: 0o755 });
+      const inSession = openRuntimeFolder({ XDG_RUNTIME_DIR: folder.path }, '/nonexistent');
+      assert.deepEqual(inSession, { ok: true, value: join(folder.path, 'cordon') });
+      const inTmp = openRuntimeFolder({ XDG_RUNTIME_DIR: open }, folder.path);
+      assert.ok(inTmp.ok && inTmp.value.startsWith(join(folder.path, 'cordon-')));
+    } finally {
+      await folder.dispose();
+    }
+  });
+
+  it('refuses a folder that others may enter, or a link in its place', async () => {
+    const folder = await createTemporaryFolder('runtime');
+    try {
+      const name = join(folder.path, `cordon-${process.getuid?.()}`);
+      symlinkSync('/', name);
+      const result = openRuntimeFolder({}, folder.path);
+      assert.ok(!result.ok && result.error.message.includes(name));
+    } finally {
+      await folder.dispose();
+    }
+  });
+});
