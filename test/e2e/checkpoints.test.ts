@@ -18,7 +18,7 @@ describe('checkpoints', () => {
   it('appear in their own view when a patch of an agent was applied', async () => {
     const { ask, answer, editor } = chat();
     before = await read('src/greeting.js');
-    await editor.page.locator('.activitybar').getByLabel('Cordon', { exact: true }).first().click();
+    await editor.openSideBar('Cordon');
     await editor.waitForText('Before a patch is applied, Cordon keeps what the files were.');
     await editor.screenshot('checkpoints-none');
     const patch = [
@@ -56,9 +56,7 @@ describe('checkpoints', () => {
 
   it('restore everything after a reload of the window', async () => {
     const { editor } = chat();
-    await editor.runCommand('Developer: Reload Window');
-    await editor.page.locator('.statusbar-item[id$="sandbox"]').first().waitFor({ state: 'detached' });
-    await editor.page.locator('.statusbar-item[id$="sandbox"]').first().waitFor({ timeout: 60_000 });
+    await editor.reload();
     const row = await checkpointRow(editor);
     await pressRowButton(row, 'Restore Checkpoint…');
     await waitFor('the files to be back', async () => (await read('src/greeting.js')) === before);

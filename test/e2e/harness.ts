@@ -61,6 +61,10 @@ export interface Editor {
   readonly waitForTerminal: (text: string | RegExp, timeoutMs?: number) => Promise<string>;
   /** A status bar item by the id that the extension gave it, or by the first or last parts of it. */
   readonly statusBarItem: (id: string) => Locator;
+  /** Shows what the activity bar has under the name, whatever its badge counts. */
+  readonly openSideBar: (name: string) => Promise<void>;
+  /** Reloads the window and waits until Cordon is active in the new one. */
+  readonly reload: () => Promise<void>;
   /** Saves a picture in artifacts/ and gives its path. */
   readonly screenshot: (name: string) => Promise<string>;
   /** What the browser's console said, for failure reports. */
@@ -275,27 +279,29 @@ function hands(page: Page): Hands {
       .trimEnd();
   };
 
+  const runCommand = async (title: string): Promise<void> => {
+    // An open palette does not learn of commands that are registered meanwhile, so it is opened anew.
+    await waitFor(
+      `the command "${title}"`,
+      async () => {
+        await openPalette();
+        await input.fill(`>${title}`);
+        const found = await waitFor(title, async () => (await shownLabels()).includes(title), {
+          timeoutMs: 2000,
+        }).catch(() => false);
+        if (!found) {
+          await page.keyboard.press('Escape');
+        }
+        return found;
+      },
+      { timeoutMs: 20_000 },
+    );
+    await pick(title);
+  };
+
   return {
     quickInput,
-    async runCommand(title) {
-      // An open palette does not learn of commands that are registered meanwhile, so it is opened anew.
-      await waitFor(
-        `the command "${title}"`,
-        async () => {
-          await openPalette();
-          await input.fill(`>${title}`);
-          const found = await waitFor(title, async () => (await shownLabels()).includes(title), {
-            timeoutMs: 2000,
-          }).catch(() => false);
-          if (!found) {
-            await page.keyboard.press('Escape');
-          }
-          return found;
-        },
-        { timeoutMs: 20_000 },
-      );
-      await pick(title);
-    },
+    runCommand,
     async type(text) {
       await page.keyboard.type(text);
     },
@@ -353,6 +359,16 @@ function hands(page: Page): Hands {
       return page
         .locator(`.statusbar-item[id="${id}"], .statusbar-item[id^="${id}."], .statusbar-item[id$=".${id}"]`)
         .first();
+    },
+    async openSideBar(name) {
+      // With a badge, a screen reader says what it counts after the name: "Cordon - 1 patch waits".
+      const item = page.locator('.activitybar').getByLabel(new RegExp(`^${name}( - |$)`));
+      await item.first().click();
+    },
+    async reload() {
+      const loaded = page.waitForEvent('load', { timeout: 60_000 });
+      await Promise.all([loaded, runCommand('Developer: Reload Window')]);
+      await waitUntilReady(page);
     },
     async screenshot(name) {
       await mkdir(artifactsFolder, { recursive: true });

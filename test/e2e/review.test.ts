@@ -19,7 +19,7 @@ describe('reviewing a patch of three files', () => {
   it('waits in tree and status bar, and opens nothing', async () => {
     const { ask, editor } = chat();
     before = await Promise.all(['src/greeting.js', 'README.md'].map(read));
-    await editor.page.locator('.activitybar').getByLabel('Cordon', { exact: true }).first().click();
+    await editor.openSideBar('Cordon');
     await editor.waitForText('No patch waits for you.');
     await editor.screenshot('review-none');
     await ask(patchCall(threeFiles));
@@ -149,9 +149,8 @@ describe('a review by keys, and a reload while it waits', () => {
     await row(editor, /^later\.md, new/).click();
     const right = editor.page.locator('.editor.modified .view-line').filter({ hasText: '# Later' });
     await right.first().waitFor();
-    await editor.runCommand('Developer: Reload Window');
-    await editor.statusBarItem('sandbox').waitFor({ state: 'detached' });
-    await row(editor, /^Patch later\.md, 1 file · no agent waits/).waitFor({ timeout: 60_000 });
+    await editor.reload();
+    await row(editor, /^Patch later\.md, 1 file · no agent waits/).waitFor();
     await right.first().waitFor();
     await editor.screenshot('review-after-reload');
     await press(row(editor, /^Patch later\.md/), 'Accept Patch');

@@ -42,10 +42,28 @@ function chatOf(editor: Editor): Chat {
   const card = page.locator('.chat-tool-confirmation-carousel');
   const stop = page.locator('.chat-input-toolbars').getByLabel('Cancel (');
   const result = page.locator('.chat-most-recent-response .interactive-result-editor .view-lines');
+  const input = page.locator('.chat-editor-container');
+  const draft = (): Promise<string> => visibleText(input);
+  const draftIs = (matches: (text: string) => boolean): Promise<boolean> =>
+    waitFor('the draft', async () => matches(await draft()), { timeoutMs: 2_000 }).catch(() => false);
   const ask = async (prompt: object): Promise<void> => {
-    await page.locator('.chat-editor-container').click();
-    await type(`@tester ${JSON.stringify(prompt)}`);
+    const text = `@tester ${JSON.stringify(prompt)}`;
+    const wanted = withoutSpaces(text);
+    // After a reload the editor puts back what it once saved of the input, even while one types.
+    await waitFor(
+      'the prompt in the input',
+      async () => {
+        await input.click();
+        await press('ControlOrMeta+a', 'Delete');
+        await type(text);
+        const endIsThere = await draftIs((shown) => shown !== '' && wanted.endsWith(shown));
+        await press('ControlOrMeta+Home');
+        return endIsThere && draftIs((shown) => shown !== '' && wanted.startsWith(shown));
+      },
+      { timeoutMs: 60_000, describe: draft },
+    );
     await press('Enter');
+    await waitFor('the prompt to be sent', async () => (await draft()) === '', { describe: draft });
   };
   const patch = (lines: readonly string[], workdir?: string): Promise<void> =>
     ask({
@@ -92,6 +110,27 @@ function chatOf(editor: Editor): Chat {
       await stop.waitFor({ state: 'detached' });
     },
   };
+}
+
+/** The lines of an editor that are in sight, which the document holds in no order. */
+async function visibleText(editor: Locator): Promise<string> {
+  const lines = await editor.locator('.view-line').evaluateAll((elements: readonly Line[]) =>
+    elements
+      .map((element) => ({ top: element.getBoundingClientRect().top, text: element.textContent }))
+      .sort((a, b) => a.top - b.top)
+      .map(({ text }) => text),
+  );
+  return withoutSpaces(normaliseSpaces(lines.join('')));
+}
+
+/** Of the browser's elements what is used here. */
+interface Line {
+  readonly textContent: string;
+  getBoundingClientRect(): { readonly top: number };
+}
+
+function withoutSpaces(text: string): string {
+  return text.replaceAll(/\s/g, '');
 }
 
 /** Spaces as they were typed, without the places where a long word may break. */
