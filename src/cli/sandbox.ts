@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { createLocalBackend } from '../runtime/exec/localBackend.ts';
 import type { ExecProcess, StartError } from '../runtime/exec/execBackend.ts';
 import { findExecutable } from '../runtime/exec/findExecutable.ts';
-import { environmentUnder } from '../runtime/orchestrator.ts';
+import { environmentUnder, policyForCommand } from '../runtime/orchestrator.ts';
+import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
@@ -16,7 +17,8 @@ const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIG
 
 /** `cordon sandbox`: runs an argv under a root's policy as if it had been started directly. */
 export async function runSandbox(args: readonly string[]): Promise<number> {
-  const { policy, argv } = parse(args);
+  const { policy: ofRoot, argv } = parse(args);
+  const policy = await policyForCommand(ofRoot, argv, createBashParser());
   const sandbox = createCliSandbox(policy);
   const isTty = process.stdin.isTTY && process.stdout.isTTY;
   return isTty ? runOnTerminal(sandbox, policy, argv) : runOnInheritedStdio(sandbox, policy, argv);

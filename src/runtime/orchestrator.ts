@@ -3,6 +3,8 @@ import { access, realpath, stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Result } from '../base/result.ts';
 import { fail, ok } from '../base/result.ts';
+import type { BashParser } from '../sandbox/commands/bashParser.ts';
+import { runsGit } from '../sandbox/commands/runsGit.ts';
 import { childEnvironment } from '../sandbox/environment.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
@@ -39,16 +41,25 @@ export interface RefusedCommand {
   readonly hint: string;
 }
 
+export interface OrchestratorOptions {
+  readonly roots: Roots;
+  readonly parentEnv: NodeJS.ProcessEnv;
+  readonly parseScript: BashParser;
+  /** The programs that Cordon puts in front of every command's search path. */
+  readonly helperFolder?: string | undefined;
+}
+
 /** Decides where and under which policy commands run: once per command, here and nowhere else. */
 export class Orchestrator {
   readonly #roots: Roots;
   readonly #parentEnv: NodeJS.ProcessEnv;
+  readonly #parseScript: BashParser;
   readonly #helperFolder: string | undefined;
 
-  /** `helperFolder` holds the programs that Cordon puts in front of every command's search path. */
-  constructor(roots: Roots, parentEnv: NodeJS.ProcessEnv, helperFolder?: string) {
+  constructor({ roots, parentEnv, parseScript, helperFolder }: OrchestratorOptions) {
     this.#roots = roots;
     this.#parentEnv = parentEnv;
+    this.#parseScript = parseScript;
     this.#helperFolder = helperFolder;
   }
 
@@ -61,14 +72,16 @@ export class Orchestrator {
     if (!shell.ok) {
       return shell;
     }
+    const policy = await policyForCommand(place.value.policy, ['sh', '-c', request.cmd], this.#parseScript);
     const script =
       request.login && this.#helperFolder !== undefined
         ? withSearchPath(shell.value, this.#helperFolder, request.cmd)
         : request.cmd;
     return ok({
       ...place.value,
+      policy,
       argv: [shell.value, request.login ? '-lc' : '-c', script],
-      env: environmentUnder(place.value.policy, this.#parentEnv, request.isTty, this.#helperFolder),
+      env: environmentUnder(policy, this.#parentEnv, request.isTty, this.#helperFolder),
     });
   }
 
@@ -155,6 +168,22 @@ export class Orchestrator {
       hint: 'Pass the absolute path of an installed shell, such as /bin/bash, or leave shell out.',
     });
   }
+}
+
+/**
+ * A root's policy as it holds for one command: `git: commands` becomes what this command line gets. Every script is
+ * read with the bash grammar.
+ */
+export async function policyForCommand(
+  policy: SandboxPolicy,
+  argv: readonly string[],
+  parseScript: BashParser,
+): Promise<SandboxPolicy> {
+  if (policy.git !== 'commands') {
+    return policy;
+  }
+  const git = (await runsGit(argv, parseScript)) ? 'writable' : 'read-only';
+  return { ...policy, git, sources: { ...policy.sources, git: 'request' } };
 }
 
 /** The question to ask before something runs or is typed without a sandbox; undefined under a confining policy. */

@@ -4,7 +4,7 @@ import type { Log } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
 import { createAccessUnder } from '../patch/accessUnder.ts';
 import { createDiskPatchHost } from '../patch/diskPatchHost.ts';
-import { createBashParser } from '../patch/invocation/bashParser.ts';
+import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { PatchHost } from '../patch/patchHost.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
@@ -65,12 +65,13 @@ export function createToolRuntime({
   patchHost = createDiskPatchHost(accessUnder),
   helperFolder,
 }: ToolRuntimeOptions): ToolRuntime {
-  const orchestrator = new Orchestrator(roots, parentEnv, helperFolder);
+  const parseScript = createBashParser();
+  const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, helperFolder });
   const sessions = new SessionManager(createLocalBackend(sandbox));
   const sleeps = new Sleeps();
   const patches = new PatchRunner({ host: patchHost, roots, log, accessUnder });
   const tools = [
-    createExecCommandTool({ orchestrator, sessions, patches, parseScript: createBashParser() }),
+    createExecCommandTool({ orchestrator, sessions, patches, parseScript }),
     createWriteStdinTool(sessions),
     createListSessionsTool(sessions),
     createKillSessionTool(sessions),

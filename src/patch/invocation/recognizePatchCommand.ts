@@ -1,5 +1,5 @@
 import { parsePatch } from '../format/parsePatch.ts';
-import type { BashParser } from './bashParser.ts';
+import type { BashParser } from '../../sandbox/commands/bashParser.ts';
 import { readPatchCall } from './readPatchCall.ts';
 
 /** What a command is to the patch engine. */

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import * as z from 'zod';
-import type { BashParser } from '../../patch/invocation/bashParser.ts';
+import type { BashParser } from '../../sandbox/commands/bashParser.ts';
 import { implicitPatchMessage, recognizePatchCommand } from '../../patch/invocation/recognizePatchCommand.ts';
 import type { Orchestrator, Place } from '../orchestrator.ts';
 import { unsandboxedConfirmation } from '../orchestrator.ts';

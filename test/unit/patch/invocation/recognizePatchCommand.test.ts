@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { createBashParser } from '../../../../src/patch/invocation/bashParser.ts';
-import type { BashParser } from '../../../../src/patch/invocation/bashParser.ts';
+import { createBashParser } from '../../../../src/sandbox/commands/bashParser.ts';
+import type { BashParser } from '../../../../src/sandbox/commands/bashParser.ts';
 import { recognizePatchCommand } from '../../../../src/patch/invocation/recognizePatchCommand.ts';
 
 const corpusPath = join(

@@ -1,0 +1,22 @@
+const shells: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh']);
+
+/** The script of `bash -c SCRIPT`, `sh -lc SCRIPT` and the like; undefined for any other argv. */
+export function shellScript(argv: readonly string[]): string | undefined {
+  const [shell = '', flag, script, ...others] = argv;
+  const isScript = (flag === '-c' || flag === '-lc') && others.length === 0;
+  return isScript && shells.has(programName(shell)) ? script : undefined;
+}
+
+/** A shell without a script, in which somebody will type. */
+export function isInteractiveShell(argv: readonly string[]): boolean {
+  const [shell = '', ...flags] = argv;
+  return (
+    [...shells, 'fish', 'dash', 'ksh'].includes(programName(shell)) &&
+    flags.every((flag) => /^-[il]+$|^--(?:login|interactive|norc|noprofile)$/.test(flag))
+  );
+}
+
+/** `git` for `/usr/bin/git`. */
+export function programName(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1);
+}
