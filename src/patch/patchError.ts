@@ -19,7 +19,7 @@ export type PatchErrorKind =
   | 'path.invalid'
   /** A new line cannot be written in the encoding of its file. */
   | 'encoding'
-  /** The policy does not allow the write. */
+  /** The policy does not allow the read or the write. */
   | 'access'
   /** A file is not what it was when the patch was planned. */
   | 'stale';

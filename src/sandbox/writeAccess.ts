@@ -3,8 +3,11 @@ import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { followGitPointer, isGitFolder } from './gitFolders.ts';
 import { isInside } from './paths.ts';
+import { decisionOn, deepestRule } from './policy/fileRules.ts';
+import type { FileRule } from './policy/fileRules.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
 import { isUnsandboxed, writableRoots } from './policy/policy.ts';
+import { hiddenWords, ruleWords } from './ruleWords.ts';
 import { executedGitNames, protectedNames } from './policy/protectedNames.ts';
 import { runFolder, systemFolders } from './policy/systemFolders.ts';
 
@@ -12,7 +15,7 @@ import { runFolder, systemFolders } from './policy/systemFolders.ts';
 export interface WriteRefusal {
   readonly path: string;
   /** `untrusted` cannot be lifted by a person's yes; the others can, for one patch. */
-  readonly reason: 'read-only' | 'untrusted' | 'outside' | 'protected';
+  readonly reason: 'read-only' | 'untrusted' | 'outside' | 'hidden' | 'protected';
   readonly clause: PolicyClause;
   readonly message: string;
   readonly hint: string;
@@ -22,9 +25,9 @@ export interface WriteRefusal {
 export type WriteAccess = (path: string) => WriteRefusal | undefined;
 
 /**
- * The policy's answer for single writes: the writable roots, without the metadata at their top, whether it exists or
- * not (reference: apply-patch §10), and without what later runs trust, such as the extension's folder. Paths must be
- * canonical: links resolved, except for one that is itself replaced.
+ * The policy's answer for single writes: its rules, without the metadata at the top of writable folders, whether it
+ * exists or not (reference: apply-patch §10), and without what later runs trust, such as the extension's folder.
+ * Paths must be canonical: links resolved, except for one that is itself replaced.
  */
 export function writeAccess(
   policy: SandboxPolicy,
@@ -35,49 +38,89 @@ export function writeAccess(
     return () => undefined;
   }
   if (policy.mode === 'read-only') {
-    const isUntrusted = policy.sources.mode === 'untrusted';
-    return (path) => ({
-      path,
-      reason: isUntrusted ? 'untrusted' : 'read-only',
-      clause: 'mode',
-      message: `${path} may not be written: ${isUntrusted ? 'the workspace is not trusted' : `the sandbox of ${policy.root} is read-only`}.`,
-      hint: isUntrusted
-        ? 'The person has to trust the workspace first.'
-        : 'The person can change it with "Cordon: Change Sandbox Mode…".',
-    });
+    return (path) => refusedByMode(policy, path);
   }
-  const roots = [
-    ...writableRoots(policy).filter(isPossibleRoot),
-    ...(policy.tmp === 'shared' ? temporaryFolders : []),
-  ];
-  const hidden = [...systemFolders, runFolder, ...(policy.tmp === 'private' ? temporaryFolders : [])];
+  const rules = { files: openRules(policy, temporaryFolders), hidden: policy.hidden };
+  const roots = rules.files.filter(({ access }) => access === 'write').map(({ path }) => path);
+  const closed = [...systemFolders, runFolder, ...(policy.tmp === 'private' ? temporaryFolders : [])];
   const protectedPaths = [...writableRoots(policy).flatMap(protectedIn), ...trustedPaths];
   return (path) => {
-    // The innermost of all decides: a person may have opened a protected folder by adding it as a root.
-    const root = deepest(roots.filter((folder) => isInside(path, folder)));
-    const isHidden = hidden.some(
-      (folder) => isInside(path, folder) && (root === undefined || !isInside(root, folder)),
+    const decision = decisionOn(rules, path);
+    if (decision.access === 'none') {
+      return { path, reason: 'hidden', clause: 'files', ...hiddenWords(path, 'written', decision) };
+    }
+    const rule = deepestRule(rules.files, path);
+    const isClosed = closed.some(
+      (folder) => isInside(path, folder) && (rule === undefined || !isInside(rule.path, folder)),
     );
-    if (root === undefined || isHidden) {
-      return {
-        path,
-        reason: 'outside',
-        clause: 'writableRoots',
-        message: `${path} may not be written: it lies outside the folders that the sandbox of ${policy.root} lets commands write (${roots.join(', ')}).`,
-        hint: 'Write inside these folders, or ask the person to add one to cordon.sandbox.writableRoots.',
-      };
+    if (rule?.access !== 'write' || isClosed) {
+      return outside(policy, path, roots, rule);
     }
+    // The innermost of all decides: a person may have opened a protected folder by adding it as a root.
     const guard = deepest(protectedPaths.filter((guarded) => isInside(fold(path), fold(guarded))));
-    if (guard === undefined || isInside(fold(root), fold(guard))) {
-      return undefined;
-    }
+    return guard === undefined || isInside(fold(rule.path), fold(guard))
+      ? undefined
+      : protectedBy(path, guard);
+  };
+}
+
+/** The rules as the launcher enforces them: not for what the sandbox has of its own, and with a shared `/tmp`. */
+function openRules(policy: SandboxPolicy, temporaryFolders: readonly string[]): readonly FileRule[] {
+  const possible = policy.files.filter(({ path, access }) => access !== 'write' || isPossibleRoot(path));
+  const shared = policy.tmp === 'shared' ? temporaryFolders : [];
+  return [
+    ...possible,
+    ...shared
+      .filter((folder) => !possible.some(({ path }) => path === folder))
+      .map((path) => ({ path, access: 'write', source: policy.sources.tmp }) as const),
+  ];
+}
+
+function refusedByMode(policy: SandboxPolicy, path: string): WriteRefusal {
+  const isUntrusted = policy.sources.mode === 'untrusted';
+  return {
+    path,
+    reason: isUntrusted ? 'untrusted' : 'read-only',
+    clause: 'mode',
+    message: `${path} may not be written: ${isUntrusted ? 'the workspace is not trusted' : `the sandbox of ${policy.root} is read-only`}.`,
+    hint: isUntrusted
+      ? 'The person has to trust the workspace first.'
+      : 'The person can change it with "Cordon: Change Sandbox Mode…".',
+  };
+}
+
+function outside(
+  policy: SandboxPolicy,
+  path: string,
+  roots: readonly string[],
+  rule: FileRule | undefined,
+): WriteRefusal {
+  // A rule of its own says more than the list of what is open; the one for everything does not.
+  if (rule?.access === 'read' && roots.some((root) => isInside(rule.path, root))) {
     return {
       path,
-      reason: 'protected',
-      clause: 'writableRoots',
-      message: `${path} may not be written: ${guard} is protected, because tools and editors run what it says.`,
-      hint: 'Leave it alone, or ask the person to change it.',
+      reason: 'outside',
+      clause: 'files',
+      message: `${path} may not be written: it is read-only by ${ruleWords(rule)}.`,
+      hint: 'Leave it alone, or ask the person to change that rule.',
     };
+  }
+  return {
+    path,
+    reason: 'outside',
+    clause: 'writableRoots',
+    message: `${path} may not be written: it lies outside the folders that the sandbox of ${policy.root} lets commands write (${roots.join(', ')}).`,
+    hint: 'Write inside these folders, or ask the person to add one to cordon.sandbox.writableRoots.',
+  };
+}
+
+function protectedBy(path: string, guard: string): WriteRefusal {
+  return {
+    path,
+    reason: 'protected',
+    clause: 'writableRoots',
+    message: `${path} may not be written: ${guard} is protected, because tools and editors run what it says.`,
+    hint: 'Leave it alone, or ask the person to change it.',
   };
 }
 

@@ -1,4 +1,5 @@
 import { getSystemErrorMap } from 'node:util';
+import type { ReadRefusal } from '../../sandbox/readAccess.ts';
 import { FileError } from '../files/fileSystem.ts';
 import type { PatchError } from '../patchError.ts';
 
@@ -28,6 +29,16 @@ function systemWords(code: string): string {
 
 export function cannotRead(path: string, cause: string): PatchError {
   return { kind: 'io.read', path, message: `Failed to read file to update ${path}: ${cause}` };
+}
+
+/** A file that commands may not read either: its lines would reach the model in an answer. */
+export function notReadable(path: string, { clause, message, hint }: ReadRefusal): PatchError {
+  return {
+    kind: 'access',
+    path,
+    message: `Failed to read file to update ${path}: ${message} (clause: ${clause})`,
+    hint,
+  };
 }
 
 /** For whatever is asked of a file, the reference names the file only: the cause goes into the hint. */

@@ -1,11 +1,12 @@
 import { resolve } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { ReadAccess } from '../../sandbox/readAccess.ts';
 import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import type { AddSection, DeleteSection, Patch, Section, UpdateSection } from '../format/patch.ts';
 import type { PatchError } from '../patchError.ts';
-import { cannot, cannotRead, causeOf, fileErrorCode } from './ioErrors.ts';
+import { cannot, cannotRead, causeOf, fileErrorCode, notReadable } from './ioErrors.ts';
 import type { LineEdit, Plan, PlannedChange } from './plan.ts';
 import { reviseContent } from './reviseContent.ts';
 import type { Located, Lost } from './workingSet.ts';
@@ -17,6 +18,8 @@ export interface PlanOptions {
   readonly cwd: string;
   /** Judges every path that would be written; everything is allowed without it. */
   readonly access?: WriteAccess | undefined;
+  /** Judges every path whose lines the patch is compared with, which answers to the model may quote. */
+  readonly readAccess?: ReadAccess | undefined;
 }
 
 export interface PlannedPatch {
@@ -31,12 +34,12 @@ export interface PlannedPatch {
  */
 export async function planPatch(
   patch: Patch,
-  { files, cwd, access }: PlanOptions,
+  { files, cwd, access, readAccess }: PlanOptions,
 ): Promise<Result<PlannedPatch, PatchError>> {
   if (patch.sections.length === 0) {
     return fail({ kind: 'apply.no_files', message: 'No files were modified.' });
   }
-  const planner = new Planner(new WorkingSet(files), cwd);
+  const planner = new Planner(new WorkingSet(files), cwd, readAccess);
   for (const section of patch.sections) {
     const error = await planner.plan(section);
     if (error !== undefined) {
@@ -62,12 +65,14 @@ export function refusalsOf(changes: readonly PlannedChange[], access: WriteAcces
 class Planner {
   readonly #files: WorkingSet;
   readonly #cwd: string;
+  readonly #readAccess: ReadAccess | undefined;
   readonly summary = { added: [] as string[], modified: [] as string[], deleted: [] as string[] };
   readonly notes: string[] = [];
 
-  constructor(files: WorkingSet, cwd: string) {
+  constructor(files: WorkingSet, cwd: string, readAccess: ReadAccess | undefined) {
     this.#files = files;
     this.#cwd = cwd;
+    this.#readAccess = readAccess;
   }
 
   changes(): Promise<PlannedChange[]> {
@@ -146,6 +151,11 @@ class Planner {
     const source = await this.#locate(path, { followsLast: true });
     if ('code' in source) {
       return cannotRead(path, causeOf(source.code === 'EDANGLING' ? 'ENOENT' : source.code));
+    }
+    // Before it is told whether there is anything.
+    const refusal = this.#readAccess?.(source.path);
+    if (refusal !== undefined) {
+      return notReadable(path, refusal);
     }
     if (source.entry.kind !== 'file') {
       const codes = { missing: 'ENOENT', folder: 'EISDIR', other: 'EINVAL', link: 'ELOOP' } as const;

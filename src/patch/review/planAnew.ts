@@ -2,6 +2,7 @@ import type { Result } from '../../base/result.ts';
 import { ok } from '../../base/result.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import { readAccess } from '../../sandbox/readAccess.ts';
 import type { AccessUnder } from '../accessUnder.ts';
 import type { FileSystem } from '../files/fileSystem.ts';
 import { parsePatch } from '../format/parsePatch.ts';
@@ -31,5 +32,5 @@ export async function planAnew(
   const patch = parsePatch(text);
   // What leaves the folder is shown as such even where everything is allowed.
   const access = accessUnder(isUnsandboxed(policy) ? { ...policy, mode: 'workspace-write' } : policy);
-  return patch.ok ? planPatch(patch.value, { files, cwd, access }) : patch;
+  return patch.ok ? planPatch(patch.value, { files, cwd, access, readAccess: readAccess(policy) }) : patch;
 }

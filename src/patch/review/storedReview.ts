@@ -87,7 +87,7 @@ export const storedReviewSchema = z.object({
   refusals: z.array(
     z.object({
       path: z.string(),
-      reason: z.enum(['read-only', 'untrusted', 'outside', 'protected']),
+      reason: z.enum(['read-only', 'untrusted', 'outside', 'hidden', 'protected']),
       clause: z.enum(policyClauses),
       message: z.string(),
       hint: z.string(),

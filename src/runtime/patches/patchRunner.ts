@@ -7,6 +7,7 @@ import { planPatch } from '../../patch/plan/planPatch.ts';
 import type { ReviewMode } from '../../patch/reviewMode.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import { readAccess } from '../../sandbox/readAccess.ts';
 import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { Place } from '../orchestrator.ts';
 import type { Roots } from '../roots.ts';
@@ -63,7 +64,12 @@ export class PatchRunner {
     const { policy, root } = place;
     const mode = roots.reviewModeFor(root);
     const access = this.#rulesUnder(policy, mode);
-    const planned = await planPatch(patch.value, { files: host.files, cwd, access });
+    const planned = await planPatch(patch.value, {
+      files: host.files,
+      cwd,
+      access,
+      readAccess: readAccess(policy),
+    });
     if (!planned.ok) {
       return verificationFailed(planned.error);
     }

@@ -109,6 +109,33 @@ describe('planPatch()', () => {
     );
   });
 
+  it('compares no patch with a file that commands may not read, by whatever name', async () => {
+    const tree = treeOf({ '/tree/.env': 'TOKEN=1\n', '/tree/ln': { target: '.env' } });
+    const readAccess = (path: string) =>
+      path === '/tree/.env' || path === '/tree/gone'
+        ? ({ path, clause: 'files', message: 'hidden', hint: 'open it' } as const)
+        : undefined;
+    const bodies = [
+      '*** Update File: .env\n@@\n-TOKEN=?\n+x',
+      '*** Update File: ln\n@@\n-TOKEN=?\n+x',
+      '*** Update File: .env\n*** Move to: shown\n@@\n-TOKEN=1\n+x',
+      '*** Update File: gone\n@@\n-TOKEN=?\n+x',
+    ];
+    for (const body of bodies) {
+      const patch = parsePatch(`*** Begin Patch\n${body}\n*** End Patch`);
+      assert.ok(patch.ok);
+      const planned = await planPatch(patch.value, { files: readOnlyFiles(tree), cwd: '/tree', readAccess });
+      assert.ok(!planned.ok, body);
+      assert.equal(planned.error.kind, 'access');
+      assert.match(planned.error.message, /^Failed to read file to update .*: hidden \(clause: files\)$/);
+      assert.equal(planned.error.hint, 'open it');
+    }
+    const without = parsePatch(`*** Begin Patch\n${bodies[0]}\n*** End Patch`);
+    assert.ok(without.ok);
+    const quoted = await planPatch(without.value, { files: readOnlyFiles(tree), cwd: '/tree' });
+    assert.match(quoted.ok ? '' : (quoted.error.hint ?? ''), /TOKEN=1/);
+  });
+
   it('tells the nearest lines of the file when a chunk has no place', async () => {
     const text = Array.from({ length: 40 }, (_, index) => `line ${index + 1}`).join('\n');
     const error = await errorOf(

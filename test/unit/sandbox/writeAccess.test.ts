@@ -186,6 +186,49 @@ describe('writeAccess()', () => {
     assert.equal(opened(join(root, 'extension/test/x')), undefined);
   });
 
+  it('follows the rules for single paths, the deepest first', () => {
+    const rules = policy({
+      files: [
+        ...policy().files,
+        { path: join(root, 'docs'), access: 'read', source: 'user', writtenAs: './docs' },
+        { path: join(root, 'docs/drafts'), access: 'write', source: 'user' },
+        { path: join(root, 'private'), access: 'none', source: 'managed' },
+        { path: join(root, 'private/shared'), access: 'write', source: 'user' },
+      ],
+      hidden: [{ folder: root, glob: '**/.env', source: 'default' }],
+    });
+    answers(rules, {
+      file: 'allowed',
+      'docs/a': 'outside',
+      'docs/drafts/a': 'allowed',
+      private: 'hidden',
+      'private/a': 'hidden',
+      'private/shared/a': 'allowed',
+      'private/shared/.env': 'hidden',
+      'deep/.env': 'hidden',
+      'docs/drafts/.env/x': 'hidden',
+      '.env2': 'allowed',
+    });
+    const access = writeAccess(rules);
+    assert.deepEqual(access(join(root, 'docs/a')), {
+      path: join(root, 'docs/a'),
+      reason: 'outside',
+      clause: 'files',
+      message: `${root}/docs/a may not be written: it is read-only by the rule "./docs" of the user settings.`,
+      hint: 'Leave it alone, or ask the person to change that rule.',
+    });
+    assert.match(access(join(root, '.env'))?.message ?? '', /"\*\*\/\.env" of Cordon's defaults/);
+    assert.match(access(join(root, 'private'))?.hint ?? '', /Only the machine's administrator/);
+  });
+
+  it('lets a rule close a part of the shared temporary folder', () => {
+    const tmp = join(folder.path, 'tmp');
+    const closed = [...policy().files, { path: join(tmp, 'a'), access: 'read', source: 'user' } as const];
+    answers(policy({ tmp: 'shared', files: closed }), { '../tmp/a/x': 'outside', '../tmp/b': 'allowed' }, [
+      tmp,
+    ]);
+  });
+
   it('names the path, the folders that are open, and what to do', () => {
     const access = writeAccess(policy());
     assert.deepEqual(access('/etc/passwd'), {
