@@ -6,6 +6,7 @@ import { createAccessUnder } from '../patch/accessUnder.ts';
 import type { Root, Roots } from '../runtime/roots.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
@@ -17,6 +18,10 @@ export const policyOptions = {
   network: { type: 'string' },
   tmp: { type: 'string' },
   writable: { type: 'string', multiple: true },
+  file: { type: 'string', multiple: true },
+  host: { type: 'string', multiple: true },
+  git: { type: 'string' },
+  caches: { type: 'string' },
 } as const;
 
 export interface PolicyFlags {
@@ -25,6 +30,12 @@ export interface PolicyFlags {
   readonly network?: string | undefined;
   readonly tmp?: string | undefined;
   readonly writable?: readonly string[] | undefined;
+  /** `PATH=ACCESS`, the path as in the setting. */
+  readonly file?: readonly string[] | undefined;
+  /** `HOST` or `HOST=deny`. */
+  readonly host?: readonly string[] | undefined;
+  readonly git?: string | undefined;
+  readonly caches?: string | undefined;
 }
 
 const flagOfSetting: Readonly<Record<string, string>> = {
@@ -32,6 +43,10 @@ const flagOfSetting: Readonly<Record<string, string>> = {
   'cordon.sandbox.network': '--network',
   'cordon.sandbox.tmp': '--tmp',
   'cordon.sandbox.writableRoots': '--writable',
+  'cordon.sandbox.files': '--file',
+  'cordon.sandbox.hosts': '--host',
+  'cordon.sandbox.git': '--git',
+  'cordon.sandbox.caches': '--caches',
 };
 
 /** The root and policy that flags describe. Throws a {@link UsageError} that names the flag at fault. */
@@ -41,7 +56,12 @@ export function policyFromFlags(flags: PolicyFlags): { root: Root; policy: Sandb
     throw new UsageError(`--root ${folder}: not an existing folder.`);
   }
   const path = realpathSync(folder);
+  const managed = readManagedPolicy(process.platform);
+  if (!managed.ok) {
+    throw new UsageError(`${managed.error.message} ${managed.error.hint}`);
+  }
   const resolved = resolvePolicy({
+    managed: managed.value,
     root: path,
     isTrusted: true,
     user: {
@@ -49,14 +69,37 @@ export function policyFromFlags(flags: PolicyFlags): { root: Root; policy: Sandb
       network: flags.network,
       tmp: flags.tmp,
       writableRoots: flags.writable?.map((writable) => resolve(writable)),
+      files: flags.file && Object.fromEntries(flags.file.map(fileRule)),
+      hosts: flags.host && Object.fromEntries(flags.host.map(hostRule)),
+      git: flags.git,
+      caches: flags.caches,
     },
     ...nodeMachine(),
   });
   if (!resolved.ok) {
     const { field, message, hint } = resolved.error;
-    throw new UsageError(`${flagOfSetting[field] ?? field}: ${message} ${hint}`);
+    throw new UsageError(`${flagOf(field)}: ${message} ${hint}`);
   }
   return { root: { name: basename(path), path }, policy: resolved.value };
+}
+
+/** Of a field and of what lies in it: a rule's path is part of the name of its field. */
+function flagOf(field: string): string {
+  const setting = Object.keys(flagOfSetting).find((name) => field === name || field.startsWith(`${name}.`));
+  return setting === undefined ? field : (flagOfSetting[setting] ?? field);
+}
+
+function fileRule(text: string): [string, string] {
+  const at = text.lastIndexOf('=');
+  if (at <= 0) {
+    throw new UsageError(`--file ${text}: must be PATH=ACCESS, as in --file docs=read.`);
+  }
+  return [text.slice(0, at), text.slice(at + 1)];
+}
+
+function hostRule(text: string): [string, string] {
+  const at = text.lastIndexOf('=');
+  return at < 0 ? [text, 'allow'] : [text.slice(0, at), text.slice(at + 1)];
 }
 
 export function rootsOf(root: Root, policy: SandboxPolicy): Roots {

@@ -11,9 +11,15 @@ Usage:
 Policy:
   --root DIR         the folder that the policy is for (default: the current folder)
   --mode MODE        read-only, workspace-write (default) or danger-full-access
-  --network MODE     off (default) or on
+  --network MODE     off (default), allow-list or on
   --tmp MODE         private (default): an empty /tmp of its own; shared: the machine's
   --writable DIR     a further writable folder; may be repeated
+  --file PATH=ACCESS write, read or none for a path (relative ones: to the root), a place such as :home, or none
+                     for a glob; the deepest path wins; may be repeated
+  --host HOST[=deny] a host for the network mode allow-list: a domain, *.domain, an address or a range, with
+                     :PORT if only that; may be repeated
+  --git MODE         .git is read-only, writable, or writable for commands that run git (commands)
+  --caches MODE      caches of package managers: off, private (to this root) or shared (your own)
 
 Exec:
   --tty              give the command a terminal

@@ -1,6 +1,14 @@
+import { resolve } from 'node:path';
 import { isLikelyNetworkDenied } from './denial.ts';
+import type { Complaint, LocatedComplaint } from './denials/complaints.ts';
+import { findComplaints } from './denials/complaints.ts';
+import { describeLimit } from './denials/describeLimit.ts';
+import { describeWrite } from './denials/describeWrite.ts';
+import { decisionOn } from './policy/fileRules.ts';
+import { locate } from './policy/files/locate.ts';
+import type { PolicyMachine } from './policy/input.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
-import { writableRoots } from './policy/policy.ts';
+import { hiddenWords } from './ruleWords.ts';
 
 /** What the sandbox likely stopped, in words for a person and a model. */
 export interface Denial {
@@ -8,6 +16,8 @@ export interface Denial {
   readonly clause?: PolicyClause;
   /** The path in front of the message, when one was found. */
   readonly path?: string;
+  /** The host that was asked for, with its port. */
+  readonly host?: string;
   /** One sentence: what was stopped by which clause. */
   readonly message: string;
   /** What the user can do about it. */
@@ -18,104 +28,85 @@ export interface DenialContext {
   /** The end of the output is enough: messages of denials come last. */
   readonly output: string;
   readonly policy: SandboxPolicy;
-  readonly exitCode?: number;
+  readonly exitCode: number;
+  /** Where the command ran: what names without a folder are relative to. */
+  readonly cwd: string;
+  /** What is there outside of the sandbox. */
+  readonly canonicalize: PolicyMachine['canonicalize'];
+  /** The exit status, or whoever watched, says that the sandbox stopped something. */
+  readonly isSuspected: boolean;
 }
 
 /**
- * Explains a failure that {@link isLikelyDenied} suspects. It can only read what the program printed, so it says
- * "likely" unless a read-only file system, which programs do not report by accident, was named with its path.
+ * Explains a failure by the policy: by what only the sandbox does (a host that its proxy refused, a limit, a path
+ * that exists and that it hides), or else, when something is suspected, by what the output complains about. It can
+ * only read what the program printed, so it says "likely" where programs say the same for reasons of their own.
  */
-export function describeDenial({ output, policy, exitCode = 1 }: DenialContext): Denial {
-  const written = findWrite(output);
-  if (written !== undefined) {
-    return describeWrite(written, policy);
+export function describeDenial(context: DenialContext): Denial | undefined {
+  const { output, policy, exitCode, isSuspected } = context;
+  const complaints = findComplaints(output).map((complaint) => located(complaint, context));
+  const certain =
+    describeHost(output) ?? describeLimit(output, exitCode, policy) ?? describeHidden(complaints, policy);
+  const isNetworkOff = policy.network !== 'on';
+  const isWithoutNetwork = isLikelyNetworkDenied({ exitCode, output, isNetworkOff });
+  if (certain !== undefined || !(isSuspected || isWithoutNetwork)) {
+    return certain;
   }
-  const isNetworkOff = policy.network === 'off';
-  if (isLikelyNetworkDenied({ exitCode, output, isNetworkOff })) {
-    return {
-      clause: 'network',
-      message:
-        'The command likely failed because the network is off for this root, loopback of the machine included.',
-      hint: 'If it needs the network, ask the user to turn it on for this root: status bar, or cordon.sandbox.network.',
-    };
+  const written = complaints.filter(({ kind }) => kind !== 'missing');
+  return (
+    describeWrite(written, policy) ??
+    (isWithoutNetwork ? describeNetwork(policy) : undefined) ?? {
+      message: `The sandbox (${policy.mode}, network ${policy.network}) likely stopped something, but the output does not tell what.`,
+      hint: 'Check whether the command writes outside the root, reaches for the network or for other processes.',
+    }
+  );
+}
+
+function located(complaint: Complaint, { cwd, canonicalize }: DenialContext): LocatedComplaint {
+  const { path } = complaint;
+  return path === undefined || path.startsWith('~')
+    ? complaint
+    : { ...complaint, place: locate(resolve(cwd, path), { canonicalize }) };
+}
+
+/** What Cordon's proxy answers, wherever the program prints it. */
+const refusedHost = /cordon: (\S+) is not on the allow-list of this folder/g;
+
+function describeHost(output: string): Denial | undefined {
+  const host = [...output.matchAll(refusedHost)].at(-1)?.[1];
+  return host === undefined
+    ? undefined
+    : {
+        clause: 'hosts',
+        host,
+        message: `The sandbox refused the connection to ${host}: it is not on the allow-list of this root.`,
+        hint: `If the command must reach it, ask the user to add "${host}": "allow" to cordon.sandbox.hosts.`,
+      };
+}
+
+/** A path that exists outside and not inside, or that nobody may look at inside, because a rule hides it. */
+function describeHidden(complaints: readonly LocatedComplaint[], policy: SandboxPolicy): Denial | undefined {
+  for (const { place } of complaints.toReversed()) {
+    const decision = place?.exists === true ? decisionOn(policy, place.path) : undefined;
+    if (place !== undefined && decision?.access === 'none') {
+      return { clause: 'files', path: place.path, ...hiddenWords(place.path, 'read', decision) };
+    }
   }
-  return {
-    message: `The sandbox (${policy.mode}, network ${policy.network}) likely stopped something, but the output does not tell what.`,
-    hint: 'Check whether the command writes outside the root, reaches for the network or for other processes.',
-  };
+  return undefined;
 }
 
-interface FailedWrite {
-  readonly path: string | undefined;
-  readonly isCertain: boolean;
-}
-
-const messagePattern = /^(.*?)(read-only file system|permission denied|operation not permitted)/gim;
-
-/** The last complaint wins: it is what ended the command. A read-only file system outranks the vaguer ones. */
-function findWrite(output: string): FailedWrite | undefined {
-  const complaints = [...output.matchAll(messagePattern)].map(([line, before = '', text = '']) => ({
-    path: pathIn(before) ?? pathIn(rest(output, line)),
-    isReadOnly: text.toLowerCase() === 'read-only file system',
-  }));
-  const found =
-    complaints.findLast(({ isReadOnly, path }) => isReadOnly && path !== undefined) ??
-    complaints.findLast(({ isReadOnly }) => isReadOnly) ??
-    complaints.findLast(({ path }) => path !== undefined);
-  return found && { path: found.path, isCertain: found.isReadOnly };
-}
-
-/** Node and Python put the path behind the message: `EROFS: read-only file system, open '/x'`. */
-function rest(output: string, line: string): string {
-  const from = output.indexOf(line) + line.length;
-  const end = output.indexOf('\n', from);
-  return output.slice(from, end < 0 ? undefined : end);
-}
-
-/** A quoted path is taken whole; of bare ones the last, because program and line number stand before it. */
-function pathIn(text: string): string | undefined {
-  const quoted = [...text.matchAll(/['"`‘“]([^'"`‘’“”]*\/[^'"`‘’“”]*)['"`’”]/g)].at(-1)?.[1];
-  if (quoted !== undefined) {
-    return quoted;
-  }
-  return [...text.matchAll(/(?:^|\s)((?:\/|~\/|\.{1,2}\/)[^\s:,]+)(?=\s*(?:[:,]|$))/g)].at(-1)?.[1];
-}
-
-function describeWrite({ path, isCertain }: FailedWrite, policy: SandboxPolicy): Denial {
-  const what = path === undefined ? 'a write' : `the write to ${path}`;
-  const stopped = isCertain && path !== undefined ? 'stopped' : 'likely stopped';
-  const found = path === undefined ? {} : { path };
-  if (policy.mode === 'read-only') {
-    return {
-      clause: 'mode',
-      ...found,
-      message: `The sandbox ${stopped} ${what}: this root is read-only.`,
-      hint:
-        policy.sources.mode === 'untrusted'
-          ? 'The workspace is not trusted. If it may be changed, ask the user to trust it.'
-          : 'If it must write, ask the user to choose workspace-write for this root in the status bar.',
-    };
-  }
-  const folder = writableRoots(policy).find((root) => path?.startsWith(`${root}/`));
-  if (path !== undefined && folder !== undefined) {
-    return {
-      clause: 'writableRoots',
-      ...found,
-      message: `The sandbox ${stopped} ${what}: metadata of tools in a root (.git, .vscode, .agents …) is protected.`,
-      hint: `If it must write there, ask the user to add the protected folder to cordon.sandbox.writableRoots.`,
-    };
-  }
-  return {
-    clause: 'writableRoots',
-    ...found,
-    message: `The sandbox ${stopped} ${what}: writes are limited to ${writableRoots(policy).join(', ')}.`,
-    hint:
-      path === undefined
-        ? 'If it must write elsewhere, ask the user to add the folder to cordon.sandbox.writableRoots.'
-        : `If it must write there, ask the user to add ${parentOf(path)} to cordon.sandbox.writableRoots.`,
-  };
-}
-
-function parentOf(path: string): string {
-  return path.slice(0, path.lastIndexOf('/')) || '/';
+function describeNetwork({ network }: SandboxPolicy): Denial {
+  return network === 'off'
+    ? {
+        clause: 'network',
+        message:
+          'The command likely failed because the network is off for this root, loopback of the machine included.',
+        hint: 'If it needs the network, ask the user to turn it on for this root: status bar, or cordon.sandbox.network.',
+      }
+    : {
+        clause: 'network',
+        message:
+          'The command likely failed because this root reaches the hosts of its allow-list only, and those through the proxy that HTTPS_PROXY names.',
+        hint: 'Let the program use the proxy, or ask the user for another value of cordon.sandbox.network.',
+      };
 }

@@ -24,14 +24,12 @@ export function cureOf(
   path: string,
   access: 'read' | 'write',
 ): string {
-  switch (rule?.source) {
-    case 'managed':
-      return "Only the machine's administrator can change that.";
-    case 'workspace':
-      return 'The rule is in the workspace settings (cordon.sandbox.files), which the person can change.';
-    default:
-      return `If it must be open, ask the user to add "${path}": "${access}" to cordon.sandbox.files.`;
+  if (rule?.source === 'managed') {
+    return "Only the machine's administrator can change that.";
   }
+  return rule?.source === 'workspace'
+    ? 'The rule is in the workspace settings (cordon.sandbox.files), which the person can change.'
+    : `If it must be open, ask the user to add "${path}": "${access}" to cordon.sandbox.files.`;
 }
 
 /** Message and hint for a path that the policy hides. */

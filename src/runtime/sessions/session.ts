@@ -1,7 +1,7 @@
 import { Emitter } from '../../base/event.ts';
-import { isLikelyNetworkDenied } from '../../sandbox/denial.ts';
 import type { Denial } from '../../sandbox/describeDenial.ts';
 import { describeDenial } from '../../sandbox/describeDenial.ts';
+import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SessionState, SessionView } from '../../terminal/sessionView.ts';
@@ -196,10 +196,14 @@ export class Session implements SessionView {
     const { chunks } = await this.#process.read({ afterSeq: 0 });
     const all = Buffer.concat(chunks.map(({ chunk }) => chunk));
     const output = decodeUtf8(all.subarray(-denialTailBytes));
-    const isNetworkOff = this.policy.network === 'off';
-    if (sandboxDenied || isLikelyNetworkDenied({ exitCode, output, isNetworkOff })) {
-      this.#denial = describeDenial({ output, policy: this.policy, exitCode });
-    }
+    this.#denial = describeDenial({
+      output,
+      policy: this.policy,
+      exitCode,
+      cwd: this.cwd,
+      canonicalize,
+      isSuspected: sandboxDenied,
+    });
   }
 }
 

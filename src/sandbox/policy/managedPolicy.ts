@@ -7,15 +7,13 @@ import type { PolicyProblem } from './input.ts';
 
 /** Where the machine's administrator says what no policy here may exceed. */
 export function managedPolicyPath(platform: NodeJS.Platform): string {
-  switch (platform) {
-    case 'darwin':
-      return '/Library/Application Support/Cordon/policy.json';
-    case 'win32':
-      // Not in ProgramData, where every user may make folders.
-      return 'C:\\Program Files\\Cordon\\policy.json';
-    default:
-      return '/etc/cordon/policy.json';
+  if (platform === 'win32') {
+    // Not in ProgramData, where every user may make folders.
+    return 'C:\\Program Files\\Cordon\\policy.json';
   }
+  return platform === 'darwin'
+    ? '/Library/Application Support/Cordon/policy.json'
+    : '/etc/cordon/policy.json';
 }
 
 /**

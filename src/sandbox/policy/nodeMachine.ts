@@ -9,9 +9,14 @@ export function nodeMachine(searchPath: string = process.env['PATH'] ?? ''): Pol
     homeDir: homedir(),
     searchPath,
     memoryMiB: Math.floor(totalmem() / 2 ** 20),
-    canonicalize: (path) => whereAllowed(() => realpathSync.native(path)),
+    canonicalize,
     listFolder: (path) => whereAllowed(() => readdirSync(path)) ?? [],
   };
+}
+
+/** The canonical path of what exists on this machine. */
+export function canonicalize(path: string): string | undefined {
+  return whereAllowed(() => realpathSync.native(path));
 }
 
 /** Undefined where there is nothing, or nobody may look: either way there is nothing to point at. */

@@ -1,9 +1,5 @@
 import assert from 'node:assert/strict';
 import { DenialScanner, isLikelyDenied } from '../../../src/sandbox/denial.ts';
-import { describeDenial } from '../../../src/sandbox/describeDenial.ts';
-import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
-import { resolvePolicy } from '../../../src/sandbox/policy/resolve.ts';
-import { bareMachine } from '../../harness/policyOf.ts';
 
 const keywords = [
   'operation not permitted',
@@ -106,69 +102,5 @@ describe('DenialScanner', () => {
         text,
       );
     }
-  });
-});
-
-describe('describeDenial()', () => {
-  const policy = ((): SandboxPolicy => {
-    const result = resolvePolicy({
-      ...bareMachine,
-      root: '/w/p',
-      isTrusted: true,
-      user: {},
-    });
-    assert.ok(result.ok);
-    return result.value;
-  })();
-
-  const paths: readonly (readonly [string, string])[] = [
-    [`touch: cannot touch '/root/x': Read-only file system`, '/root/x'],
-    ['touch: cannot touch ‘/root/a b’: Read-only file system', '/root/a b'],
-    ['/bin/sh: 1: cannot create /opt/denied: Read-only file system', '/opt/denied'],
-    ['bash: line 1: /etc/x: Read-only file system', '/etc/x'],
-    [`Error: EROFS: read-only file system, open '/var/x.log'`, '/var/x.log'],
-    [`OSError: [Errno 30] Read-only file system: '/opt/y'`, '/opt/y'],
-    [
-      'noise\nbash: /first: Permission denied\nrm: cannot remove "/last/one": Read-only file system\nmore',
-      '/last/one',
-    ],
-  ];
-  for (const [output, path] of paths) {
-    it(`finds ${path} in ${JSON.stringify(output)}`, () => {
-      const denial = describeDenial({ output, policy });
-      assert.equal(denial.path, path);
-      assert.equal(denial.clause, 'writableRoots');
-      assert.match(denial.message, /^The sandbox stopped the write to .*writes are limited to \/w\/p/);
-      assert.match(denial.hint, /cordon\.sandbox\.writableRoots/);
-    });
-  }
-
-  it('says "likely" for a permission that may have other reasons', () => {
-    assert.match(describeDenial({ output: 'cat: /etc/shadow: Permission denied', policy }).message, /likely/);
-  });
-
-  it('names protected metadata inside a root', () => {
-    const denial = describeDenial({
-      output: 'sh: cannot create /w/p/.git/hooks/x: Read-only file system',
-      policy,
-    });
-    assert.match(denial.message, /metadata/);
-  });
-
-  it('explains a read-only mode and an untrusted workspace', () => {
-    const output = `touch: cannot touch '/w/p/x': Read-only file system`;
-    const readOnly = { ...policy, mode: 'read-only' } as const;
-    assert.equal(describeDenial({ output, policy: readOnly }).clause, 'mode');
-    const untrusted = { ...readOnly, sources: { ...policy.sources, mode: 'untrusted' } } as const;
-    assert.match(describeDenial({ output, policy: untrusted }).hint, /trust/);
-  });
-
-  it('explains a network that is off', () => {
-    const output = 'curl: (7) Failed to connect to localhost port 8080';
-    assert.equal(describeDenial({ output, policy, exitCode: 7 }).clause, 'network');
-    assert.equal(
-      describeDenial({ output, policy: { ...policy, network: 'on' }, exitCode: 7 }).clause,
-      undefined,
-    );
   });
 });
