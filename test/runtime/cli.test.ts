@@ -55,6 +55,29 @@ describe('cordon', () => {
       await other.dispose();
     });
 
+    it('takes rules for paths, for hosts and for git, in the words of the settings', async () => {
+      const other = await createTemporaryFolder('other');
+      const flags = ['--file', `${other.path}=write`, '--host', 'example.org', '--git', 'commands'];
+      assert.equal(cordon(['sandbox', ...flags, '--', 'touch', join(other.path, 'made')]).status, 0);
+      assert.ok(existsSync(join(other.path, 'made')));
+      await other.dispose();
+      const wrong: readonly (readonly [readonly string[], RegExp])[] = [
+        [['--file', 'src'], /--file src: must be PATH=ACCESS/],
+        [['--file', 'src=closed'], /^cordon: --file: .*"closed".*one of "none", "read", "write"/],
+        [['--file', '../x=none'], /^cordon: --file: .*leads out of the root/],
+        [['--file', '**/*.js=read'], /^cordon: --file: .*globs can only hide/],
+        [['--host', 'https://example.org'], /^cordon: --host: .*without scheme/],
+        [['--host', 'example.org=maybe'], /^cordon: --host: .*"maybe"/],
+        [['--git', 'all'], /^cordon: --git: .*"commands"/],
+        [['--caches', 'mine'], /^cordon: --caches: .*"private"/],
+      ];
+      for (const [flags, message] of wrong) {
+        const { status, stderr } = cordon(['sandbox', ...flags, '--', 'true']);
+        assert.equal(status, 2, flags.join(' '));
+        assert.match(stderr, message);
+      }
+    });
+
     it('takes / as a writable folder, and still protects what later runs trust', () => {
       const script =
         'touch /usr/share/cordon-made && rm /usr/share/cordon-made && chmod 755 "$(command -v bwrap)"';

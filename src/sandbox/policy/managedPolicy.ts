@@ -1,4 +1,4 @@
-import { closeSync, constants, fstatSync, openSync, readFileSync, statSync } from 'node:fs';
+import { closeSync, constants, fstatSync, openSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
@@ -53,9 +53,10 @@ function readText(path: string): string {
   }
 }
 
-/** Why the file, or the folder in which it could be replaced, may say what the administrator did not. */
+/** Why the file, or a folder in which it could be replaced, may say what the administrator did not. */
 function whoElseMayWrite(path: string): string | undefined {
-  for (const place of [path, dirname(path)]) {
+  const real = realpathSync(path);
+  for (const place of [real, dirname(real), dirname(path)]) {
     const { uid, mode } = statSync(place);
     if (uid !== 0) {
       return `${place} belongs to user ${uid} instead of root`;
