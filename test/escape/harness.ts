@@ -147,6 +147,7 @@ export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Prom
   const report = await arena.manager.check();
   assert.ok(report.ok, report.ok ? '' : report.error.message);
   execFileSync('chown', ['-R', `${uid}:${uid}`, arena.folder, runtime]);
+  chmodSync(arena.root, 0o777); // protected names are planned by root, which is not the owner
   return arena;
 }
 

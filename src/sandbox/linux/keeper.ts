@@ -2,6 +2,8 @@ import { leaseName, trapName } from './leases.ts';
 
 /** What the companion program's keeper does for one run, while it lasts and after it. Paths are absolute. */
 export interface KeeperTasks {
+  /** Where the leases are. */
+  readonly folder: string;
   /** A name of its own for the run. */
   readonly run: string;
   /** Mount points to make and to remove: names that must not come to be. */
@@ -20,14 +22,14 @@ export interface GroupLimit {
   readonly value: string;
 }
 
-/** The arguments for the outer companion; none when there is nothing to do, and then there is no keeper. */
-export function keeperArguments(leaseFolder: string, tasks: KeeperTasks): string[] {
+/** The arguments with which the outer companion starts a keeper. */
+export function keeperArguments(tasks: KeeperTasks): string[] {
   const held = [...new Set([...tasks.groups.map(({ group }) => group), ...tasks.held])];
-  const options = [
+  return [
+    ...['--leases', tasks.folder, '--note', tasks.run],
     ...held.flatMap((path) => ['--hold', leaseName(path), path]),
     ...tasks.masks.flatMap(({ path, kind }) => [`--${kind}`, path]),
     ...tasks.traps.flatMap((path) => ['--trap', trapName(path), path]),
     ...tasks.groups.flatMap(({ group, file, value }) => ['--group', group, file, value]),
   ];
-  return options.length === 0 ? [] : ['--leases', leaseFolder, '--note', tasks.run, ...options];
 }

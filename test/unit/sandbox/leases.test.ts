@@ -70,31 +70,25 @@ describe('Leases', function () {
 });
 
 describe('keeperArguments()', () => {
-  const nothing = { run: 'r', held: [], masks: [], traps: [], groups: [] };
-
-  it('asks for no keeper when it would have nothing to do', () => {
-    assert.deepEqual(keeperArguments('/leases', nothing), []);
-  });
-
   it('names the run first, and holds the folder of a control group once', () => {
-    const groups = [
-      { group: '/sys/fs/cgroup/x', file: 'pids.max', value: '9' },
-      { group: '/sys/fs/cgroup/x', file: 'memory.max', value: '8' },
-    ];
-    const masks = [{ path: '/r/.env', kind: 'hide' }] as const;
-    const words = keeperArguments('/leases', {
-      ...nothing,
+    const words = keeperArguments({
+      folder: '/leases',
+      run: 'r',
       held: ['/r/.git'],
+      masks: [{ path: '/r/.env', kind: 'hide' }],
       traps: ['/r/t'],
-      masks,
-      groups,
+      groups: [
+        { group: '/sys/fs/cgroup/x', file: 'pids.max', value: '9' },
+        { group: '/sys/fs/cgroup/x', file: 'memory.max', value: '8' },
+      ],
     });
     assert.deepEqual(words.slice(0, 4), ['--leases', '/leases', '--note', 'r']);
     assert.equal(words.filter((word) => word === '--hold').length, 2);
-    assert.ok(words.join(' ').includes(`--hold ${leaseName('/r/.git')} /r/.git`));
-    assert.ok(words.join(' ').includes('--group /sys/fs/cgroup/x pids.max 9'));
-    assert.ok(words.join(' ').includes('--hide /r/.env'));
-    assert.ok(words.join(' ').includes(`--trap ${trapName('/r/t')} /r/t`));
+    const line = words.join(' ');
+    assert.ok(line.includes(`--hold ${leaseName('/r/.git')} /r/.git`));
+    assert.ok(line.includes('--group /sys/fs/cgroup/x pids.max 9'));
+    assert.ok(line.includes('--hide /r/.env'));
+    assert.ok(line.includes(`--trap ${trapName('/r/t')} /r/t`));
   });
 });
 

@@ -22,8 +22,8 @@ export interface LauncherInput {
   readonly helperPath: string;
   readonly network: NetworkMode;
   readonly mounts: readonly Mount[];
-  readonly leaseFolder: string;
-  readonly tasks: Omit<KeeperTasks, 'masks'>;
+  /** For the keeper; which masks to watch follows from the mounts. Absent: there is none. */
+  readonly tasks?: Omit<KeeperTasks, 'masks'>;
   readonly limits: ResourceLimits;
   readonly filter: Uint8Array;
   readonly command: Pick<Command, 'argv' | 'tty'>;
@@ -38,10 +38,10 @@ export interface LauncherInput {
 export function launcherArguments(input: LauncherInput): string[] {
   const { features, command, tasks } = input;
   const mounts = orderMounts(input.mounts);
-  const masks = watchedMasks(mounts).filter(({ path }) => !tasks.held.includes(path));
-  const keeper = keeperArguments(input.leaseFolder, { ...tasks, masks });
+  const masks = watchedMasks(mounts).filter(({ path }) => tasks?.held.includes(path) !== true);
+  const keeper = tasks === undefined ? [] : keeperArguments({ ...tasks, masks });
   return [
-    ...[input.helperPath, '--outer', ...keeper, '--', input.bubblewrapPath],
+    ...[input.helperPath, '--outer', '--parent', String(process.pid), ...keeper, '--', input.bubblewrapPath],
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(input.network !== 'on' ? ['--unshare-net'] : []),
     ...(features.disableUserns ? ['--disable-userns'] : []),
@@ -55,7 +55,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...['--', helperInside, '--seccomp', Buffer.from(input.filter).toString('hex')],
     ...limitArguments(input.limits),
     ...(command.tty ? ['--foreground'] : []),
-    ...(keeper.length > 0 ? ['--kept'] : []),
+    ...(tasks === undefined ? [] : ['--kept']),
     ...['--', ...command.argv],
   ];
 }

@@ -60,8 +60,6 @@ export async function probeBubblewrap(input: ProbeInput): Promise<Result<Bubblew
     helperPath,
     network: 'off',
     mounts: probeMounts(helperPath),
-    leaseFolder: '/',
-    tasks: { run: '', held: [], traps: [], groups: [] },
     limits: {},
     filter: input.filter,
     command: { argv: [helperInside, '--check'], tty: false },

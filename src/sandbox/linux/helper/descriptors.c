@@ -7,8 +7,11 @@
  * killed before, the command would be started all the same and be nobody's. Hence a descriptor of the launcher's
  * process, made before bubblewrap and looked at after it has asked: one of the two notices any death.
  */
-void announce_launcher(void) {
+void announce_launcher(word parent) {
   CALL(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL_, 0, 0);
+  if (parent != 0 && (word)CALL(__NR_getppid, 0, 0, 0, 0) != parent) {
+    refuse("the runtime has ended");
+  }
   long process = CALL(__NR_pidfd_open, CALL(__NR_getpid, 0, 0, 0, 0), 0, 0, 0);
   if (process == -ENOSYS) {
     return; /* Linux before 5.3: the window stays open. */

@@ -76,7 +76,8 @@ void refuse(const char *step) __attribute__((noreturn));
 
 /* descriptors.c */
 void close_descriptors(int first);
-void announce_launcher(void);
+/* Ends with its parent, which is that process or has ended already; the launcher's process becomes LAUNCHER_FD. */
+void announce_launcher(word parent);
 void check_launcher(void);
 
 /* lease.c */

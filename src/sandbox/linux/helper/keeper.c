@@ -92,10 +92,12 @@ static void clean_up(const struct tasks *tasks, long folder) {
   }
 }
 
-static void wait_for_one(long a, long b) {
+/* True when it was the second one that ended, too. */
+static int wait_for_one(long a, long b) {
   struct waited ends[] = {{(int)a, POLLIN_, 0}, {(int)b, POLLIN_, 0}};
   while (CALL(__NR_ppoll, ends, 2, 0, 0) < 0) {
   }
+  return (ends[1].found & POLLIN_) != 0;
 }
 
 /* Fills in the two descriptors; false when the other end is closed: there is no process 1, and never was a command. */
@@ -114,7 +116,7 @@ static int receive(long socket, int *descriptors) {
   return 1;
 }
 
-static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket) {
+static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, long launcher_group) {
   CALL(__NR_setsid, 0, 0, 0, 0);
   CALL(__NR_prctl, PR_SET_NAME, "cordon-keeper", 0, 0);
   word all = ~0UL;
@@ -146,6 +148,10 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket) {
 
   /* First process 1, then its mounts. Without pidfd_open (Linux before 5.3) the socket alone must tell the end. */
   int sandbox[2] = {-1, -1};
+  /* A bubblewrap that dies while its child waits for the user mapping leaves that waiting for ever (seen in 0.8.0). */
+  if (wait_for_one(socket, LAUNCHER_FD) && launcher_group > 1) {
+    CALL(__NR_kill, -launcher_group, SIGKILL_, 0, 0);
+  }
   if (receive(socket, sandbox)) {
     long guard = -1;
     long guard_end = -1;
@@ -157,6 +163,8 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket) {
       }
       guard_end = guard < 0 ? -1 : process_descriptor(guard);
     }
+    /* As long as the mounts exist, removing each of their mount points costs the kernel milliseconds. */
+    CALL(__NR_close, sandbox[1], 0, 0, 0);
     if (events < 0 || guard > 0) {
       wait_for_one(sandbox[0] >= 0 ? sandbox[0] : socket, guard_end);
     }
@@ -201,13 +209,15 @@ void start_keeper(struct tasks *tasks, char **argv, char **envp) {
     refuse("socket of the keeper");
   }
   CALL(__NR_close, handed, 0, 0, 0);
+  long self = CALL(__NR_getpid, 0, 0, 0, 0);
+  long group = CALL(__NR_getpgid, 0, 0, 0, 0) == self ? self : 0;
   /* Through a process between that ends at once: bubblewrap must have no child but the sandbox's process 1. */
   long between = CALL(__NR_clone, SIGCHLD_, 0, 0, 0);
   if (between == 0) {
     if (CALL(__NR_clone, SIGCHLD_, 0, 0, 0) == 0) {
       CALL(__NR_close, KEEPER_FD, 0, 0, 0);
       forget(argv, envp);
-      keep(tasks, own);
+      keep(tasks, own, group);
     }
     leave(0);
   }

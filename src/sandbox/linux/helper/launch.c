@@ -1,10 +1,11 @@
 /*
  * The launcher's companion on Linux: no library, some kilobytes, starts in well under a millisecond.
  *
- *   launch --outer [--leases FOLDER TASK...] -- PATH ARGS...
+ *   launch --outer [--parent PID] [--leases FOLDER TASK...] -- PATH ARGS...
  *       Before bubblewrap: closes every inherited descriptor above 2, so that neither bubblewrap nor the command
  *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH,
  *       handing it one descriptor that tells whether this process, bubblewrap from then on, is still alive.
+ *       It ends with PID, its parent, from its first moment on.
  *       Tasks are for the keeper (keeper.c), a process that outlives all others of the run:
  *         --note NAME             keeps the file NAME in FOLDER until everything else is done; comes first
  *         --hold NAME PATH        makes the empty folder PATH, a mount point; the lease NAME keeps runs apart (lease.c)
@@ -46,10 +47,10 @@ static int has(char ***at, char ***values, const char *name, int count) {
   return 1;
 }
 
-static void __attribute__((noreturn)) launch_outer(char **argv, char **envp) {
+static void __attribute__((noreturn)) launch_outer(word parent, char **argv, char **envp) {
   close_descriptors(3);
   reset_signals();
-  announce_launcher();
+  announce_launcher(parent);
   if (tasks.folder != 0) {
     start_keeper(&tasks, argv, envp);
   }
@@ -71,6 +72,7 @@ __attribute__((used)) void launch(word *stack) {
   int is_foreground = 0;
   int is_kept = 0;
   int is_outer = 0;
+  word parent = 0;
   if (stack[0] < 1) {
     refuse("arguments");
   }
@@ -82,6 +84,8 @@ __attribute__((used)) void launch(word *stack) {
       sweep(value[0]);
     } else if (has(&argv, &value, "--outer", 0)) {
       is_outer = 1;
+    } else if (has(&argv, &value, "--parent", 1)) {
+      parent = number_in(value[0]);
     } else if (has(&argv, &value, "--leases", 1)) {
       tasks.folder = value[0];
     } else if (has(&argv, &value, "--note", 1)) {
@@ -115,7 +119,7 @@ __attribute__((used)) void launch(word *stack) {
   }
   argv++;
   if (is_outer) {
-    launch_outer(argv, envp);
+    launch_outer(parent, argv, envp);
   }
   check_launcher();
   close_descriptors(is_kept ? KEEPER_FD + 1 : 3);
