@@ -16,6 +16,7 @@ import { planMounts } from './bubblewrap/mountPlan.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
 import { Leases } from './leases.ts';
+import { planLimits } from './planLimits.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
@@ -119,6 +120,10 @@ async function launch(
   // An existing name may be the mount point of a parallel run.
   const held = [...missing, ...existing.filter((path) => leases.isMountPoint(path))];
   const run = randomUUID();
+  const limits = planLimits(policy, run);
+  if (!limits.ok) {
+    return limits;
+  }
   const argv = launcherArguments({
     bubblewrapPath: bubblewrap.path,
     features: bubblewrap.features,
@@ -129,8 +134,8 @@ async function launch(
       ...existing.map((path) => ({ path, kind: 'read' }) as const),
       ...held.map((path) => ({ path, kind: 'empty' }) as const),
     ],
-    tasks: { folder: leases.folder, run, held, traps, groups: [] },
-    limits: policy.limits,
+    tasks: { folder: leases.folder, run, held, traps, groups: limits.value.groups },
+    limits: limits.value.ofProcess,
     filter,
     command,
     cwd,
