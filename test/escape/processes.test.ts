@@ -92,6 +92,8 @@ describe('A command cannot use calls that reach past its namespaces', function (
     ['add-key', 'EPERM', 'keys'],
     ['io-uring', 'ENOSYS', 'io_uring'],
     ['userfaultfd', 'EPERM', 'kernel surface'],
+    ['personality', 'EPERM', 'weaker memory protection'],
+    ['kcmp', 'EPERM', 'kernel addresses'],
     ['netlink', 'EAFNOSUPPORT', 'netlink other than route'],
   ];
   for (const [name, error, rule] of table) {

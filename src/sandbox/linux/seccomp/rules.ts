@@ -27,6 +27,8 @@ const newNamespaces = 0x7e02_0000;
 const newTimeNamespace = 0x80;
 const families = { unix: 1, inet: 2, inet6: 10, netlink: 16 } as const;
 const routeProtocol = 0;
+// linux/personality.h: memory that is read becomes executable, page 0 can be mapped.
+const weakerMemory = 0x0040_0000 | 0x0010_0000;
 /** Process 1 of the sandbox: the one process in there that was started by Cordon. */
 const initPid = 1;
 
@@ -82,6 +84,18 @@ export const sandboxRules: readonly Rule[] = [
     refusal: 'EPERM',
   },
   { name: 'file handles', calls: ['open_by_handle_at'], refusal: 'EPERM' },
+  // Only profilers of the kernel and checkpoints of processes need them; both tell about objects of the kernel.
+  { name: 'kernel addresses', calls: ['lookup_dcookie', 'kcmp'], refusal: 'EPERM' },
+  // Debuggers turn address randomisation off for their child; that stays.
+  {
+    name: 'weaker memory protection',
+    calls: ['personality'],
+    when: [
+      { argument: 0, is: 'not-equal', value: 0xffff_ffff },
+      { argument: 0, is: 'any-bit', value: weakerMemory },
+    ],
+    refusal: 'EPERM',
+  },
   {
     name: 'process 1',
     calls: ['process_vm_readv', 'process_vm_writev'],
