@@ -266,10 +266,11 @@ void heed_keeper(void) {
     leave(KILLED);
   }
   text[size] = 0;
-  if (is_same(text, "S")) {
-    CALL(__NR_kill, -1, SIGSTOP_, 0, 0);
-  } else if (is_same(text, "C")) {
-    CALL(__NR_kill, -1, SIGCONT_, 0, 0);
+  if (is_same(text, "S") || is_same(text, "C")) {
+    /* Without a PID namespace of its own, "all" would be every process of the machine. */
+    if (CALL(__NR_getpid, 0, 0, 0, 0) == 1) {
+      CALL(__NR_kill, -1, *text == 'S' ? SIGSTOP_ : SIGCONT_, 0, 0);
+    }
   } else {
     say("the command was stopped: ", text, "");
     leave(KILLED);
