@@ -49,7 +49,7 @@ export async function openGrounds(policy: SandboxPolicy, companion: string): Pro
       await once(server, 'listening');
       return server;
     };
-    const socketPath = join(outside, 'socket');
+    const socketPath = join(policy.tmp === 'private' ? temporary : outside, 'socket');
     const abstractName = basename(outside);
     const [tcp] = await Promise.all([
       listening({ host: '127.0.0.1', port: 0 }),

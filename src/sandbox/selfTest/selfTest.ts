@@ -44,6 +44,8 @@ export interface SelfTestOptions {
 
 /** A probe takes milliseconds; one that takes this long hangs. */
 const deadlineMs = 20_000;
+/** The kernel ends everything at once; who lives on after this long has not been ended. */
+const survivalMs = 3_000;
 
 /** Whether a result means that the sandbox does not do what it promises. */
 export function isTrouble({ verdict }: ProbeResult): boolean {
@@ -180,12 +182,13 @@ function observe(child: ChildProcess, how: Probe['how']): Promise<Outcome> {
     let stdout = '';
     let stderr = '';
     let isReady = false;
-    const timer = setTimeout(() => {
+    const giveUp = (): void => {
       child.kill('SIGKILL');
       child.stdout?.destroy();
       child.stderr?.destroy();
       resolve(isReady ? { kind: 'worked' } : { kind: 'failed', detail: 'it does not end' });
-    }, deadlineMs);
+    };
+    let timer = setTimeout(giveUp, deadlineMs);
     const finish = (outcome: Outcome): void => {
       clearTimeout(timer);
       resolve(outcome);
@@ -194,6 +197,8 @@ function observe(child: ChildProcess, how: Probe['how']): Promise<Outcome> {
       stdout += chunk.toString();
       if (how === 'killed' && stdout.includes('ready')) {
         isReady = true;
+        clearTimeout(timer);
+        timer = setTimeout(giveUp, survivalMs);
         child.kill('SIGKILL');
       }
     });

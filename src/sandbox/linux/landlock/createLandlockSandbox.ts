@@ -4,10 +4,11 @@ import { dirname } from 'node:path';
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import type { NetworkMode, SandboxPolicy } from '../../policy/policy.ts';
-import type { Command, Launcher, SandboxError, SandboxReport } from '../../sandboxManager.ts';
+import type { Launcher, SandboxError, SandboxReport } from '../../sandboxManager.ts';
 import { withLimits } from '../../select/selectLauncher.ts';
 import { temporaryFolders } from '../../temporaryFolders.ts';
 import { helperMissing, isWsl1, wsl1 } from '../bubblewrap/explainFailure.ts';
+import { limitArguments } from '../bubblewrap/launcherArguments.ts';
 import type { LinuxSandboxOptions } from '../createLinuxSandbox.ts';
 import { runProgram } from '../runProgram.ts';
 import { openRuntimeFolder } from '../runtimeFolder.ts';
@@ -15,7 +16,6 @@ import { buildFilter } from '../seccomp/filter.ts';
 import { TreeIndex } from '../treeIndex.ts';
 import { withoutLoader } from '../withoutLoader.ts';
 import { firstUnknownCall, landlockRules } from './filterRules.ts';
-import type { Grant } from './grants.ts';
 import { closedFolders, planGrants } from './grants.ts';
 import { landlockLimits, landlockLosses, landlockWeaknesses } from './limits.ts';
 
@@ -125,7 +125,14 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         return fail(tooManyGrants(policy));
       }
       return ok({
-        argv: launcherArguments(report.value.path, filters[policy.network], policy.network, grants, command),
+        argv: [
+          ...[report.value.path, '--landlock', '--seccomp', filters[policy.network]],
+          ...(policy.network === 'on' ? ['--network'] : []),
+          ...(command.tty ? ['--foreground'] : []),
+          ...limitArguments(policy.limits),
+          ...grants.flatMap(({ kind, path }) => [`--${kind}`, path]),
+          ...['--', ...command.argv],
+        ],
         cwd: canonicalIfAny(command.cwd) ?? command.cwd,
         env: withoutLoader(command.env),
         sandbox: 'landlock',
@@ -134,22 +141,6 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
       });
     },
   };
-}
-
-function launcherArguments(
-  companion: string,
-  filter: string,
-  network: EnforceableNetwork,
-  grants: readonly Grant[],
-  command: Pick<Command, 'argv' | 'tty'>,
-): string[] {
-  return [
-    ...[companion, '--landlock', '--seccomp', filter],
-    ...(network === 'on' ? ['--network'] : []),
-    ...(command.tty ? ['--foreground'] : []),
-    ...grants.flatMap(({ kind, path }) => [`--${kind}`, path]),
-    ...['--', ...command.argv],
-  ];
 }
 
 function landlockMissing(version: number, detail?: string): SandboxError {
