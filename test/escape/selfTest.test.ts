@@ -7,6 +7,7 @@ import { probes, secretName } from '../../src/sandbox/selfTest/probes.ts';
 import type { ProbeResult, SelfTestResult } from '../../src/sandbox/selfTest/selfTest.ts';
 import { isTrouble, runSelfTest } from '../../src/sandbox/selfTest/selfTest.ts';
 import { selfTestPage, selfTestTrouble } from '../../src/sandbox/selfTest/selfTestPage.ts';
+import { waitFor } from '../harness/waitFor.ts';
 import type { Edit } from './harness.ts';
 import {
   Arena,
@@ -152,11 +153,12 @@ describe('The self-test', function () {
   });
 
   it('stops when it is told to, and leaves nothing behind', async () => {
+    const clean = new Arena();
     const before = leftovers();
     const controller = new AbortController();
     const result = await runSelfTest({
-      manager: arena.manager,
-      policy: arena.policy(),
+      manager: clean.manager,
+      policy: clean.policy(),
       companion: helperPath,
       signal: controller.signal,
       onResult: (_, count) => {
@@ -166,7 +168,8 @@ describe('The self-test', function () {
     assert.ok(result.ok);
     assert.equal(result.value.results.length, 3);
     assert.deepEqual(leftovers(), before);
-    assert.deepEqual(readdirSync(arena.root), []);
+    await waitFor('an empty root', () => readdirSync(clean.root).length === 0);
+    clean.dispose();
   });
 
   it('says which launcher is missing', async () => {
