@@ -37,9 +37,10 @@ export function activate(context: vscode.ExtensionContext): void {
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
   // A command that could write there could put words into the mouth of a restore, or of a person's yes.
   const trustedPaths = [context.extensionPath, checkpointFolder, reviewFolder];
+  const companion = context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`);
   const sandbox = createSandboxManager({
     platform: process.platform,
-    helperPath: context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`),
+    helperPath: companion,
     searchPath: process.env['PATH'] ?? '',
     untrustedFolders: () => policies.list().map(({ path }) => path),
     trustedPaths,
@@ -72,7 +73,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(createCheckpointTree(checkpoints));
   store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, grants));
-  store.add(registerCheckSandbox(health));
+  store.add(registerCheckSandbox({ health, sandbox, policies, companion, log }));
   store.add(registerSleepProgress(runtime.sleeps));
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
   store.add(createStatusBar(policies, health));

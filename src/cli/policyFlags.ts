@@ -127,11 +127,16 @@ export function cliAccessUnder(): AccessUnder {
   return createAccessUnder([ownFolder()]);
 }
 
+/** The launcher's companion program. */
+export function cliCompanion(): string {
+  return join(ownFolder(), 'helper', `launch-linux-${process.arch}`);
+}
+
 /** The sandbox of this machine; the helper program lies beside the command, whose files stay as they are. */
 export function createCliSandbox(policy: SandboxPolicy): SandboxManager {
   return createSandboxManager({
     platform: process.platform,
-    helperPath: join(ownFolder(), 'helper', `launch-linux-${process.arch}`),
+    helperPath: cliCompanion(),
     trustedPaths: [ownFolder()],
     searchPath: process.env['PATH'] ?? '',
     log: silentLog,

@@ -8,15 +8,26 @@ import { environmentUnder, policyForCommand } from '../runtime/orchestrator.ts';
 import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
-import type { SandboxManager } from '../sandbox/sandboxManager.ts';
+import type { SandboxError, SandboxManager } from '../sandbox/sandboxManager.ts';
+import { runSelfTest } from '../sandbox/selfTest/selfTest.ts';
+import { selfTestPage, selfTestTrouble } from '../sandbox/selfTest/selfTestPage.ts';
 import { signalGroup, signalSandboxedGroup } from '../terminal/processGroup.ts';
-import { cliHelperFolder, createCliSandbox, policyFromFlags, policyOptions } from './policyFlags.ts';
+import {
+  cliCompanion,
+  cliHelperFolder,
+  createCliSandbox,
+  policyFromFlags,
+  policyOptions,
+} from './policyFlags.ts';
 import { UsageError } from './usageError.ts';
 
 const passedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /** `cordon sandbox`: runs an argv under a root's policy as if it had been started directly. */
 export async function runSandbox(args: readonly string[]): Promise<number> {
+  if (args.includes('--check') && !args.includes('--')) {
+    return checkSandbox(args);
+  }
   const { policy: ofRoot, argv } = parse(args);
   const policy = await policyForCommand(ofRoot, argv, createBashParser());
   const sandbox = createCliSandbox(policy);
@@ -32,12 +43,34 @@ function parse(args: readonly string[]): { policy: SandboxPolicy; argv: readonly
       "what to run is missing: put it after '--', as in: cordon sandbox --root . -- ls -l",
     );
   }
+  return { ...policyOf(args.slice(0, separator)), argv: argv as [string, ...string[]] };
+}
+
+function policyOf(args: readonly string[]): { policy: SandboxPolicy } {
   try {
-    const { values } = parseArgs({ args: args.slice(0, separator), options: policyOptions, strict: true });
-    return { policy: policyFromFlags(values).policy, argv: argv as [string, ...string[]] };
+    const { values } = parseArgs({ args: [...args], options: policyOptions, strict: true });
+    return { policy: policyFromFlags(values).policy };
   } catch (error) {
     throw error instanceof UsageError ? error : new UsageError((error as Error).message);
   }
+}
+
+/** `cordon sandbox --check`: tries every promise of the sandbox under the policy; 1 when one does not hold. */
+async function checkSandbox(args: readonly string[]): Promise<number> {
+  const { policy } = policyOf(args.filter((arg) => arg !== '--check'));
+  if (isUnsandboxed(policy)) {
+    throw new UsageError('--check: danger-full-access has no sandbox to check.');
+  }
+  const result = await runSelfTest({
+    manager: createCliSandbox(policy),
+    policy,
+    companion: cliCompanion(),
+  });
+  if (!result.ok) {
+    return refuse(result.error);
+  }
+  process.stdout.write(selfTestPage(result.value));
+  return selfTestTrouble(result.value) === undefined ? 0 : 1;
 }
 
 /** Pipes and files go straight to the command: no byte passes through this process. */
@@ -128,7 +161,7 @@ function terminalSize(): { columns: number; rows: number } {
   return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
 }
 
-function refuse(error: StartError): number {
+function refuse(error: StartError | SandboxError): number {
   process.stderr.write(`cordon: ${error.message}\n${error.hint}\n`);
   if (error.kind === 'spawn-not-found') {
     return 127;

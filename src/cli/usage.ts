@@ -2,6 +2,8 @@ export const usage = `cordon: run commands under Cordon's sandbox and apply patc
 
 Usage:
   cordon sandbox [POLICY] -- ARGV…       run ARGV with stdio, signals and exit code passed through
+  cordon sandbox [POLICY] --check        try every promise of the sandbox here and print what held; 1 when
+                                         one did not
   cordon exec [POLICY] [EXEC] COMMAND    run a shell command as the exec tools do, and print their answers
   cordon exec [POLICY] --tools           read tool calls from stdin, one JSON object a line:
                                          {"tool":"exec_command","input":{"cmd":"ls"}}; print an answer a line

@@ -1,33 +1,59 @@
-import { fail, ok } from '../base/result.ts';
+import type { Result } from '../base/result.ts';
+import { ok } from '../base/result.ts';
 import type { LinuxSandboxOptions } from './linux/createLinuxSandbox.ts';
 import { createLinuxSandbox } from './linux/createLinuxSandbox.ts';
+import { createLandlockSandbox } from './linux/landlock/createLandlockSandbox.ts';
 import { isUnsandboxed } from './policy/policy.ts';
-import type { SandboxError, SandboxManager } from './sandboxManager.ts';
+import type {
+  Availability,
+  Launch,
+  Launcher,
+  LauncherName,
+  SandboxError,
+  SandboxManager,
+} from './sandboxManager.ts';
+import type { Trials } from './select/selectLauncher.ts';
+import { selectLauncher } from './select/selectLauncher.ts';
 
 export interface SandboxManagerOptions extends LinuxSandboxOptions {
   readonly platform: NodeJS.Platform;
 }
 
 /**
- * The sandbox of this machine. `danger-full-access` runs as it is; any other policy runs confined or not at all.
+ * The sandbox of this machine. `danger-full-access` runs as it is; any other policy runs confined, by the first
+ * launcher that enforces it exactly, or not at all.
  */
 export function createSandboxManager(options: SandboxManagerOptions): SandboxManager {
-  const confined = options.platform === 'linux' ? createLinuxSandbox(options) : unsupported(options.platform);
+  const { log, platform } = options;
+  const implementations: Readonly<Record<LauncherName, Launcher>> = {
+    bubblewrap: createLinuxSandbox(options),
+    landlock: createLandlockSandbox(options),
+  };
+  const machine = { isRoot: process.getuid?.() === 0 };
+
+  const check = async (refresh = false): Promise<Availability> => {
+    const [bubblewrap, landlock] = await Promise.all(
+      platform === 'linux'
+        ? [implementations.bubblewrap.check(refresh), implementations.landlock.check(refresh)]
+        : [],
+    );
+    const trials: Trials = { ...(bubblewrap && { bubblewrap }), ...(landlock && { landlock }) };
+    return { launcherFor: (policy) => selectLauncher(platform, trials, policy, machine) };
+  };
+
   return {
-    check: (refresh) => confined.check(refresh),
+    check,
     async transform(policy, command) {
       if (isUnsandboxed(policy)) {
-        options.log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
-        return ok({
-          argv: command.argv,
-          cwd: command.cwd,
-          env: command.env,
-          sandbox: 'none',
-          release: async () => {},
-        });
+        log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
+        const { argv, cwd, env } = command;
+        return ok({ argv, cwd, env, sandbox: 'none', release: async () => {} });
       }
-      const launch = await confined.transform(policy, command);
-      options.log.debug(
+      const chosen = (await check()).launcherFor(policy);
+      const launch: Result<Launch, SandboxError> = chosen.ok
+        ? await implementations[chosen.value.launcher].transform(policy, command)
+        : chosen;
+      log.debug(
         launch.ok
           ? `sandbox: ${launch.value.sandbox} for ${policy.root} (${policy.mode}, network ${policy.network})`
           : `sandbox: refused for ${policy.root}: ${launch.error.message}`,
@@ -35,13 +61,4 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
       return launch;
     },
   };
-}
-
-function unsupported(platform: NodeJS.Platform): SandboxManager {
-  const error: SandboxError = {
-    kind: 'platform-unsupported',
-    message: `Cordon cannot confine commands on ${platform} yet.`,
-    hint: 'Use Linux, WSL 2 or a remote Linux machine, or choose danger-full-access for this root.',
-  };
-  return { transform: async () => fail(error), check: async () => fail(error) };
 }

@@ -21,34 +21,68 @@ export interface Launch {
   release(): Promise<void>;
 }
 
-export type SandboxType = 'none' | 'bubblewrap';
+export type SandboxType = 'none' | LauncherName;
+
+export type LauncherName = 'bubblewrap' | 'landlock';
 
 /** Why a policy cannot be enforced here. Nothing runs when this comes back. */
 export interface SandboxError {
   readonly kind:
     | 'bubblewrap-missing'
-    | 'user-namespaces-off'
+    | 'bubblewrap-too-old'
+    | 'namespaces-apparmor'
+    | 'namespaces-limit'
+    | 'namespaces-switched-off'
+    | 'namespaces-container'
+    | 'namespaces-refused'
+    | 'proc-unmountable'
+    | 'loopback-denied'
+    | 'landlock-missing'
     | 'wsl1'
     | 'helper-missing'
     | 'platform-unsupported'
     | 'clause-unenforceable'
-    | 'bubblewrap-failed';
+    | 'bubblewrap-failed'
+    | 'self-test-failed';
   /** One sentence for a person: what stopped it. */
   readonly message: string;
   /** What to do about it. */
   readonly hint: string;
 }
 
+/** One way to enforce policies. A new platform is a folder that makes one of these, and a line in `launchers.ts`. */
+export interface Launcher {
+  /** How the policy is enforced on the command, or why it cannot be. */
+  transform(policy: SandboxPolicy, command: Command): Promise<Result<Launch, SandboxError>>;
+  /** Whether it works on this machine: tried for real once, then remembered until `refresh`. */
+  check(refresh?: boolean): Promise<Result<SandboxReport, SandboxError>>;
+}
+
 /** The one place that turns a policy and a command into what the platform enforces. */
 export interface SandboxManager {
   transform(policy: SandboxPolicy, command: Command): Promise<Result<Launch, SandboxError>>;
-  /** Whether confined policies can be enforced here at all; tried once, then remembered until `refresh`. */
-  check(refresh?: boolean): Promise<Result<SandboxReport, SandboxError>>;
+  /** What this machine can enforce: tried once, then remembered until `refresh`. */
+  check(refresh?: boolean): Promise<Availability>;
+}
+
+/** What the launchers of a machine said when they were tried. */
+export interface Availability {
+  /** The launcher that enforces the policy here, or why none does. Not for policies without a sandbox. */
+  readonly launcherFor: (policy: SandboxPolicy) => Result<SandboxReport, SandboxError>;
 }
 
 /** What enforces policies on this machine. */
 export interface SandboxReport {
-  readonly launcher: 'bubblewrap';
+  readonly launcher: LauncherName;
   readonly path: string;
+  /** Of bubblewrap; of Landlock the version of its interface. */
   readonly version: string;
+  /** Of the kernel; 0 when it has none, or is not allowed to. */
+  readonly landlockVersion: number;
+  /** The companion program as a confined command sees it: for the probes of the self-test. */
+  readonly companionInside: string;
+  /** What the launcher does not hide or hold back here, though no clause of a policy speaks of it. */
+  readonly weaknesses: readonly string[];
+  /** What policies allow and commands cannot do under this launcher all the same. */
+  readonly losses: readonly string[];
 }

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { constants } from 'node:os';
+import type { SandboxType } from '../sandbox/sandboxManager.ts';
 
 export function signalNumber(name: NodeJS.Signals): number {
   return constants.signals[name];
@@ -21,8 +22,8 @@ export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean
 }
 
 /**
- * Signals the command that runs below a bubblewrap process, so that its own traps run: a signal to bubblewrap
- * itself would end the whole sandbox at once. The command is the child of the sandbox's first process.
+ * Signals the command that runs below a launcher, so that its own traps run: a signal to the launcher
+ * itself would end the whole sandbox at once. The command is the child of the launcher's only child.
  * False when it is not running (yet, or any more).
  */
 export function signalSandboxedGroup(launcher: number, signal: NodeJS.Signals): boolean {
@@ -34,8 +35,13 @@ export function signalSandboxedGroup(launcher: number, signal: NodeJS.Signals): 
 /**
  * Kills a sandbox whole. While bubblewrap sets it up, its first process does not die with the launcher yet: so the
  * launcher is stopped, which keeps it from starting anything, then the first process goes, then the launcher.
+ * Without a namespace the launcher's child ends everything when the launcher is gone, so that one must stay.
  */
-export function killSandbox(launcher: number): void {
+export function killSandbox(launcher: number, sandbox: Exclude<SandboxType, 'none'>): void {
+  if (sandbox === 'landlock') {
+    signalProcess(launcher, 'SIGKILL');
+    return;
+  }
   signalProcess(launcher, 'SIGSTOP');
   for (const init of childrenOf(launcher)) {
     signalProcess(init, 'SIGKILL');

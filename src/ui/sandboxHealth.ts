@@ -1,13 +1,14 @@
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { Result } from '../base/result.ts';
-import type { SandboxError, SandboxManager, SandboxReport } from '../sandbox/sandboxManager.ts';
+import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type { Availability, SandboxError, SandboxManager } from '../sandbox/sandboxManager.ts';
 
 /** What is known about the sandbox on this machine, for everything that shows it. */
 export class SandboxHealth implements Disposable {
   readonly #sandbox: SandboxManager;
   readonly #didChange = new Emitter<void>();
-  #last: Result<SandboxReport, SandboxError> | undefined;
+  #last: Availability | undefined;
+  #trouble: SandboxError | undefined;
 
   readonly onDidChange = this.#didChange.event;
 
@@ -15,29 +16,26 @@ export class SandboxHealth implements Disposable {
     this.#sandbox = sandbox;
   }
 
-  /** Why nothing can be confined here; undefined when it can, or nobody has looked yet. */
-  get error(): SandboxError | undefined {
-    return this.#last?.ok === false ? this.#last.error : undefined;
+  /** Why the policy cannot be relied on here; undefined when it can, or nobody has looked yet. */
+  errorFor(policy: SandboxPolicy): SandboxError | undefined {
+    const answer = this.#last?.launcherFor(policy);
+    return answer?.ok === false ? answer.error : this.#trouble;
   }
 
-  /** Takes the remembered answer; {@link recheck} looks again. */
-  check(): Promise<Result<SandboxReport, SandboxError>> {
-    return this.#keep(this.#sandbox.check());
+  /** Takes the remembered answer. */
+  async check(): Promise<Availability> {
+    this.#last = await this.#sandbox.check();
+    this.#didChange.fire();
+    return this.#last;
   }
 
-  recheck(): Promise<Result<SandboxReport, SandboxError>> {
-    return this.#keep(this.#sandbox.check(true));
+  /** What the self-test found: undefined when everything held. It stays until the next one. */
+  async noteSelfTest(trouble: SandboxError | undefined): Promise<void> {
+    this.#trouble = trouble;
+    await this.check();
   }
 
   dispose(): void {
     this.#didChange.dispose();
-  }
-
-  async #keep(
-    answer: Promise<Result<SandboxReport, SandboxError>>,
-  ): Promise<Result<SandboxReport, SandboxError>> {
-    this.#last = await answer;
-    this.#didChange.fire();
-    return this.#last;
   }
 }

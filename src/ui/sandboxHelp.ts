@@ -1,3 +1,4 @@
+import { appArmorProfile } from '../sandbox/linux/bubblewrap/explainFailure.ts';
 import type { SandboxError } from '../sandbox/sandboxManager.ts';
 
 /** Explains on one page why nothing can be confined on this machine, and what to type to change that. */
@@ -34,31 +35,85 @@ const installBubblewrap: readonly string[] = [
   'The program `bwrap` must be on `PATH`, outside of the opened folders.',
 ];
 
-const enableNamespaces: readonly string[] = [
-  'Look at what the system says about unprivileged user namespaces:',
+/** How a setting of the kernel is changed, now and for good. */
+function kernelSetting(name: string, value: number): readonly string[] {
+  return [
+    code(`sudo sysctl ${name}=${value}`, `echo ${name}=${value} | sudo tee /etc/sysctl.d/60-cordon.conf`),
+    'The second line keeps it over a restart.',
+  ];
+}
+
+const appArmor: readonly string[] = [
+  'Ubuntu 24.04 and later let only programs with an AppArmor profile use user namespaces. Give bubblewrap one (put the path that `command -v bwrap` prints, if it is another):',
   code(
-    'sysctl kernel.unprivileged_userns_clone kernel.apparmor_restrict_unprivileged_userns user.max_user_namespaces',
-  ),
-  'Debian: if the first is 0,',
-  code('sudo sysctl kernel.unprivileged_userns_clone=1'),
-  'Ubuntu 24.04 and later: if the second is 1, allow it for `bwrap` alone with an AppArmor profile:',
-  code(
-    'sudo tee /etc/apparmor.d/bwrap <<EOF',
-    'abi <abi/4.0>,',
-    'include <tunables/global>',
-    'profile bwrap /usr/bin/bwrap flags=(unconfined) {',
-    '  userns,',
-    '}',
+    "sudo tee /etc/apparmor.d/bwrap <<'EOF'",
+    ...appArmorProfile('/usr/bin/bwrap').split('\n'),
     'EOF',
-    'sudo systemctl reload apparmor',
+    'sudo apparmor_parser -r /etc/apparmor.d/bwrap',
   ),
-  'If the last is 0, an administrator has switched them off: `sudo sysctl user.max_user_namespaces=15000`.',
-  'In a container, its own confinement decides: Docker wants `--security-opt seccomp=unconfined --security-opt apparmor=unconfined`, Kubernetes a pod whose security profile allows user namespaces.',
+  'Or lift the restriction for every program of this machine, which is less safe:',
+  ...kernelSetting('kernel.apparmor_restrict_unprivileged_userns', 0),
+];
+
+const container: readonly string[] = [
+  'In a container, its own confinement decides about namespaces:',
+  code(
+    'docker run --security-opt seccomp=unconfined --security-opt apparmor=unconfined --security-opt systempaths=unconfined …',
+    'podman run --security-opt seccomp=unconfined --security-opt unmask=ALL …',
+  ),
+  'In a `devcontainer.json` the same options go into `"runArgs"`. Kubernetes wants a pod with `hostUsers: false` or a seccomp profile that allows `unshare`, and `procMount: Unmasked`.',
+];
+
+const tryByHand: readonly string[] = [
+  'Try it by hand; what it prints is the reason:',
+  code('bwrap --ro-bind / / --unshare-user --unshare-pid --unshare-net --proc /proc true && echo works'),
 ];
 
 const help: Readonly<Record<SandboxError['kind'], Help>> = {
   'bubblewrap-missing': { title: 'The sandbox needs bubblewrap', cures: installBubblewrap },
-  'user-namespaces-off': { title: 'The system forbids user namespaces', cures: enableNamespaces },
+  'bubblewrap-too-old': { title: 'bubblewrap is too old', cures: installBubblewrap },
+  'namespaces-apparmor': { title: 'AppArmor forbids bubblewrap user namespaces', cures: appArmor },
+  'namespaces-limit': {
+    title: 'The system’s limit of namespaces is too low',
+    cures: [
+      'Look which limit is 0, and raise it:',
+      code('sysctl -a 2>/dev/null | grep "user.max_.*_namespaces"'),
+      ...kernelSetting('user.max_user_namespaces', 15_000),
+    ],
+  },
+  'namespaces-switched-off': {
+    title: 'The system has switched off user namespaces',
+    cures: ['Debian has a switch of its own:', ...kernelSetting('kernel.unprivileged_userns_clone', 1)],
+  },
+  'namespaces-container': { title: 'A container forbids namespaces', cures: container },
+  'namespaces-refused': {
+    title: 'The kernel refuses user namespaces',
+    cures: [
+      'In a chroot the kernel makes none: start the editor, or its server, outside. Otherwise a security module decides; its denials are in the system log:',
+      code('sudo journalctl -k | grep -i denied | tail'),
+      ...container,
+    ],
+  },
+  'proc-unmountable': { title: 'The sandbox may not have a /proc of its own', cures: container },
+  'loopback-denied': {
+    title: 'The sandbox may not bring up its own loopback',
+    cures: [
+      'A security module decides; its denials are in the system log:',
+      code('sudo journalctl -k | grep -i denied | tail'),
+      ...appArmor,
+    ],
+  },
+  'landlock-missing': {
+    title: 'Neither bubblewrap nor Landlock works here',
+    cures: [
+      'Landlock confines read-only folders from Linux 6.12 on. bubblewrap confines every folder:',
+      ...installBubblewrap,
+    ],
+  },
+  'self-test-failed': {
+    title: 'The sandbox does not hold what it promises',
+    cures: ['Run “Cordon: Check Sandbox”: its page says which probe failed and what that means.'],
+  },
   wsl1: {
     title: 'WSL 1 has no sandbox',
     cures: [
@@ -80,14 +135,7 @@ const help: Readonly<Record<SandboxError['kind'], Help>> = {
     title: 'A part of the policy cannot be enforced',
     cures: ['Change that part in the settings under “Cordon › Sandbox”, or remove what stands in its way.'],
   },
-  'bubblewrap-failed': {
-    title: 'bubblewrap does not start',
-    cures: [
-      'Try it by hand; what it prints is the reason:',
-      code('bwrap --ro-bind / / --unshare-user --unshare-pid --unshare-net true && echo works'),
-      ...enableNamespaces,
-    ],
-  },
+  'bubblewrap-failed': { title: 'bubblewrap does not start', cures: [...tryByHand, ...container] },
 };
 
 function code(...lines: readonly string[]): string {

@@ -38,7 +38,7 @@ export function createStatusBar(policies: PolicyStore, health: SandboxHealth): D
 
 const priority = 50;
 const warning = 'statusBarItem.warningBackground';
-const error = 'statusBarItem.errorBackground';
+const errorColour = 'statusBarItem.errorBackground';
 
 interface Face {
   readonly icon: string;
@@ -68,7 +68,7 @@ function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined 
       icon: 'error',
       text: `${prefix}Invalid sandbox setting`,
       tooltip: lines(`${root.name}: ${field}`, [message, hint]),
-      colour: error,
+      colour: errorColour,
     };
   }
   return faceOfPolicy(root, policy.value, prefix, health);
@@ -80,16 +80,22 @@ function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health:
     const tooltip = lines(`Commands in ${root.name} run without a sandbox`, clauseLines(policy));
     return { icon: 'warning', text, tooltip, colour: warning };
   }
-  if (health.error !== undefined) {
-    const { message, hint } = health.error;
+  const error = health.errorFor(policy);
+  if (error !== undefined) {
+    const { kind, message, hint } = error;
+    const isDoubted = kind === 'self-test-failed';
     return {
       icon: 'error',
-      text: `${prefix}Sandbox not available`,
-      tooltip: lines(`No command runs in ${root.name}`, [message, hint], {
-        label: 'Explain',
-        command: commandIds.explainSandboxError,
-      }),
-      colour: error,
+      text: `${prefix}${isDoubted ? 'Sandbox does not hold' : 'Sandbox not available'}`,
+      tooltip: lines(
+        isDoubted ? `Do not rely on the sandbox of ${root.name}` : `No command runs in ${root.name}`,
+        [message, hint],
+        {
+          label: 'Explain',
+          command: commandIds.explainSandboxError,
+        },
+      ),
+      colour: errorColour,
     };
   }
   return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, clauseLines(policy)) };

@@ -144,7 +144,7 @@ export class Arena {
 export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
   const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
   const arena = new Arena(user, { environment: { XDG_RUNTIME_DIR: runtime } });
-  const report = await arena.manager.check();
+  const report = (await arena.manager.check()).launcherFor(arena.policy());
   assert.ok(report.ok, report.ok ? '' : report.error.message);
   execFileSync('chown', ['-R', `${uid}:${uid}`, arena.folder, runtime]);
   chmodSync(arena.root, 0o777); // protected names are planned by root, which is not the owner

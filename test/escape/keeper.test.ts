@@ -147,7 +147,7 @@ describe('A run leaves nothing behind', function () {
     assert.match(stderr, /guards its sandbox has ended/);
     assert.ok(existsSync(join(arena.root, '.git')));
     const later = new Arena({}, { environment: { XDG_RUNTIME_DIR: runtime } });
-    assert.ok((await later.manager.check()).ok);
+    assert.ok((await later.manager.check()).launcherFor(later.policy()).ok);
     later.dispose();
     assert.ok(isClean(), JSON.stringify(isLeft()));
   });

@@ -166,7 +166,7 @@ class LocalProcess implements ExecProcess {
     if (this.sandbox === 'none') {
       signalGroup(this.#child.pid, 'SIGKILL');
     } else {
-      killSandbox(this.#child.pid);
+      killSandbox(this.#child.pid, this.sandbox);
     }
   }
 

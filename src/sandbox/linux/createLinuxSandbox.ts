@@ -1,18 +1,18 @@
 import { randomUUID } from 'node:crypto';
 import { lstatSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir, release, version } from 'node:os';
+import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import { isInside } from '../paths.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
-import type { Command, Launch, SandboxError, SandboxManager } from '../sandboxManager.ts';
+import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
 import type { Machine } from './bubblewrap/mountPlan.ts';
-import { planMounts } from './bubblewrap/mountPlan.ts';
+import { helperInside, planMounts } from './bubblewrap/mountPlan.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
 import { Leases } from './leases.ts';
@@ -21,6 +21,7 @@ import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
 import { buildFilter } from './seccomp/filter.ts';
+import { withoutLoader } from './withoutLoader.ts';
 
 export interface LinuxSandboxOptions {
   readonly helperPath: string;
@@ -45,7 +46,7 @@ interface Ready {
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
-export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager {
+export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
   const filter = buildFilter();
   const state: { ready?: Promise<Result<Ready, SandboxError>> } = {};
 
@@ -54,7 +55,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
       searchPath: options.searchPath,
       untrustedFolders: options.untrustedFolders(),
       helperPath: options.helperPath,
-      kernelVersion: options.kernelVersion ?? `${release()} ${version()}`,
+      kernelVersion: options.kernelVersion,
       filter,
       run: options.run ?? runProgram,
     });
@@ -85,13 +86,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
   return {
     async check(refresh) {
       const result = await ready(refresh);
-      return result.ok
-        ? ok({
-            launcher: 'bubblewrap',
-            path: result.value.bubblewrap.path,
-            version: result.value.bubblewrap.version,
-          })
-        : result;
+      return result.ok ? ok(describe(result.value.bubblewrap)) : result;
     },
     async transform(policy, command) {
       const result = await ready();
@@ -99,6 +94,30 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
     },
   };
 }
+
+function describe({ path, version, features, landlockVersion }: Bubblewrap): SandboxReport {
+  return {
+    launcher: 'bubblewrap',
+    path,
+    version,
+    landlockVersion,
+    companionInside: helperInside,
+    weaknesses: [
+      ...(features.disableUserns
+        ? []
+        : ['Before bubblewrap 0.8 the system call filter alone keeps commands from making user namespaces.']),
+      ...(landlockVersion >= scopesSince
+        ? []
+        : [
+            'With the network on, commands reach abstract Unix sockets of the machine: that takes Linux 6.12.',
+          ]),
+    ],
+    losses: [],
+  };
+}
+
+/** Of Landlock: what keeps abstract sockets apart. */
+const scopesSince = 6;
 
 async function launch(
   { bubblewrap, machine, leases }: Ready,
@@ -192,11 +211,6 @@ function describeMachine(
     // The build's folder, which has the program `apply_patch`, and what runs that.
     programPaths: [dirname(dirname(helperPath)), canonical(process.execPath)],
   };
-}
-
-/** The dynamic loader would obey them in bubblewrap, before anything is confined. */
-function withoutLoader(env: Readonly<Record<string, string>>): Record<string, string> {
-  return Object.fromEntries(Object.entries(env).filter(([name]) => !/^(LD|DYLD)_/i.test(name)));
 }
 
 function canonicalIfAny(path: string): string | undefined {

@@ -1,30 +1,54 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
+import type { Log } from '../../base/log.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import type { SandboxManager } from '../../sandbox/sandboxManager.ts';
+import { probes } from '../../sandbox/selfTest/probes.ts';
+import { runSelfTest } from '../../sandbox/selfTest/selfTest.ts';
+import { selfTestPage, selfTestSummary, selfTestTrouble } from '../../sandbox/selfTest/selfTestPage.ts';
+import type { PolicyStore } from '../policyStore.ts';
 import { sandboxErrorPage } from '../sandboxHelp.ts';
 import type { SandboxHealth } from '../sandboxHealth.ts';
 import { commandIds } from './commandIds.ts';
+import { pickRoot } from './pickRoot.ts';
+
+export interface CheckSandboxOptions {
+  readonly health: SandboxHealth;
+  readonly sandbox: SandboxManager;
+  readonly policies: PolicyStore;
+  /** The companion program on this machine. */
+  readonly companion: string;
+  readonly log: Log;
+}
 
 /** Registers the commands that tell whether the sandbox works here, and why not. */
-export function registerCheckSandbox(health: SandboxHealth): Disposable {
+export function registerCheckSandbox(options: CheckSandboxOptions): Disposable {
   const store = new DisposableStore();
   let page = '';
+  const show = async (text: string): Promise<void> => {
+    page = text;
+    // A new address each time: the editor keeps what an open address once showed.
+    const uri = vscode.Uri.from({ scheme, path: '/Cordon Sandbox.md', query: String(Date.now()) });
+    // As text, not as a preview: a preview is a webview, which needs more of the machine than this page may ask.
+    await vscode.window.showTextDocument(uri, { preview: true });
+  };
   store.add(
     vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: () => page }),
   );
-  store.add(vscode.commands.registerCommand(commandIds.checkSandbox, () => checkSandbox(health)));
+  store.add(vscode.commands.registerCommand(commandIds.checkSandbox, () => checkSandbox(options, show)));
   store.add(
     vscode.commands.registerCommand(commandIds.explainSandboxError, async () => {
-      const answer = await health.check();
-      if (answer.ok) {
-        await checkSandbox(health);
+      const policy = await choosePolicy(options.policies);
+      if (policy === undefined) {
         return;
       }
-      page = sandboxErrorPage(answer.error);
-      // A new address each time: the editor keeps what an open address once showed.
-      const uri = vscode.Uri.from({ scheme, path: '/Cordon Sandbox.md', query: String(Date.now()) });
-      // As text, not as a preview: a preview is a webview, which needs more of the machine than this page may ask.
-      await vscode.window.showTextDocument(uri, { preview: true });
+      await options.health.check();
+      const error = options.health.errorFor(policy);
+      await (error === undefined || error.kind === 'self-test-failed'
+        ? checkSandbox(options, show)
+        : show(sandboxErrorPage(error)));
     }),
   );
   return store;
@@ -32,17 +56,76 @@ export function registerCheckSandbox(health: SandboxHealth): Disposable {
 
 const scheme = 'cordon-help';
 
-async function checkSandbox(health: SandboxHealth): Promise<void> {
-  const answer = await vscode.window.withProgress(
-    { location: vscode.ProgressLocation.Window, title: 'Trying the sandbox' },
-    () => health.recheck(),
-  );
-  if (answer.ok) {
-    const { launcher, version, path } = answer.value;
-    await vscode.window.showInformationMessage(`The sandbox works: ${launcher} ${version} (${path}).`);
+async function checkSandbox(
+  { health, sandbox, policies, companion, log }: CheckSandboxOptions,
+  show: (page: string) => Promise<void>,
+): Promise<void> {
+  const policy = await choosePolicy(policies);
+  if (policy === undefined) {
     return;
   }
-  await showSandboxError(`${answer.error.message} ${answer.error.hint}`);
+  const answer = await withProgress('Trying the sandbox', (signal, report) =>
+    runSelfTest({ manager: sandbox, policy, companion, signal, onResult: ({ probe }) => report(probe.name) }),
+  );
+  if (!answer.ok) {
+    await health.check();
+    await showSandboxError(`${answer.error.message} ${answer.error.hint}`);
+    return;
+  }
+  if (answer.value.results.length < probes.length) {
+    await vscode.window.showInformationMessage('The check of the sandbox was stopped; nothing is known.');
+    return;
+  }
+  const trouble = selfTestTrouble(answer.value);
+  await health.noteSelfTest(trouble);
+  log.info(selfTestSummary(answer.value));
+  await show(selfTestPage(answer.value));
+  await (trouble === undefined
+    ? vscode.window.showInformationMessage(selfTestSummary(answer.value))
+    : vscode.window.showErrorMessage(selfTestSummary(answer.value)));
+}
+
+/** Undefined when there is nothing to try, which the person is told. */
+async function choosePolicy(policies: PolicyStore): Promise<SandboxPolicy | undefined> {
+  if (policies.list().length === 0) {
+    await vscode.window.showInformationMessage(
+      'Open a folder first: the sandbox enforces a folder’s policy.',
+    );
+    return undefined;
+  }
+  const root = await pickRoot(policies, 'Whose sandbox is to be checked?');
+  const policy = root && policies.policyFor(root);
+  if (policy?.ok === false) {
+    await vscode.window.showErrorMessage(`${policy.error.message} ${policy.error.hint}`);
+    return undefined;
+  }
+  if (policy !== undefined && isUnsandboxed(policy.value)) {
+    await vscode.window.showWarningMessage(
+      `Commands in ${root?.name} run without a sandbox (danger-full-access), so there is nothing to check.`,
+    );
+    return undefined;
+  }
+  return policy?.value;
+}
+
+function withProgress<T>(
+  title: string,
+  task: (signal: AbortSignal, report: (step: string) => void) => Promise<T>,
+): Thenable<T> {
+  return vscode.window.withProgress(
+    { location: vscode.ProgressLocation.Notification, title, cancellable: true },
+    async (progress, token) => {
+      const controller = new AbortController();
+      const subscription = token.onCancellationRequested(() => controller.abort());
+      try {
+        return await task(controller.signal, (message) =>
+          progress.report({ message, increment: 100 / probes.length }),
+        );
+      } finally {
+        subscription.dispose();
+      }
+    },
+  );
 }
 
 /** Tells that nothing can run confined, with the way to the explanation. */

@@ -3,6 +3,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Root } from '../../runtime/roots.ts';
 import type { Session } from '../../runtime/sessions/session.ts';
 import type { ToolRuntime } from '../../runtime/toolRuntime.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { PolicyStore } from '../policyStore.ts';
 import type { SandboxHealth } from '../sandboxHealth.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
@@ -63,15 +64,16 @@ async function choosePlace(policies: PolicyStore, folder: unknown): Promise<Plac
 }
 
 async function run(
-  { runtime, terminals, health }: RunSandboxedOptions,
+  { runtime, terminals, health, policies }: RunSandboxedOptions,
   { root, cwd }: Place,
   commandLine: string,
 ): Promise<void> {
   const started = await runtime.runForPerson({ root, commandLine, cwd });
   if (!started.ok) {
     const { message, hint } = started.error;
-    const answer = await health.check();
-    if (answer.ok) {
+    const policy = policies.policyFor(root);
+    const availability = await health.check();
+    if (!policy.ok || isUnsandboxed(policy.value) || availability.launcherFor(policy.value).ok) {
       await vscode.window.showErrorMessage(`${message} ${hint}`);
     } else {
       await showSandboxError(`${message} ${hint}`);

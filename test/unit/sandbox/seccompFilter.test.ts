@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { Architecture, CallName } from '../../../src/sandbox/linux/seccomp/architectures.ts';
 import { arm64, x64 } from '../../../src/sandbox/linux/seccomp/architectures.ts';
 import { assemble } from '../../../src/sandbox/linux/seccomp/assembler.ts';
+import { firstUnknownCall, landlockRules } from '../../../src/sandbox/linux/landlock/filterRules.ts';
 import { buildFilter } from '../../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../../src/sandbox/linux/seccomp/rules.ts';
 
@@ -39,6 +40,9 @@ function evaluate(program: Uint8Array, arch: number, nr: number, args: readonly 
         break;
       case 0x45:
         at += jump((accumulator & operand) !== 0);
+        break;
+      case 0x05:
+        at += operand;
         break;
       case 0x06:
         return operand;
@@ -152,4 +156,84 @@ describe('assemble()', () => {
     assert.throws(() => assemble(back), /-1 lines away/);
     assert.throws(() => assemble(far), /256 lines away/);
   });
+});
+
+describe('buildFilter(landlockRules())', () => {
+  const filters = {
+    off: buildFilter(landlockRules('off'), { unknownFrom: firstUnknownCall }),
+    on: buildFilter(landlockRules('on'), { unknownFrom: firstUnknownCall }),
+  };
+  const errnos = { EPERM: 1, ENOTTY: 25, ENOSYS: 38, EOPNOTSUPP: 95, EAFNOSUPPORT: 97 } as const;
+
+  for (const architecture of [x64, arm64]) {
+    const run = (network: 'off' | 'on', call: CallName, ...args: bigint[]): number =>
+      evaluate(
+        filters[network],
+        architecture.auditNumber,
+        architecture.calls[call] ?? assert.fail(call),
+        args,
+      );
+
+    describe(`on ${architecture.name}`, () => {
+      it('refuses the calls of every rule without a test on arguments', () => {
+        for (const network of ['off', 'on'] as const) {
+          for (const rule of landlockRules(network).filter(({ when }) => when === undefined)) {
+            for (const call of rule.calls.filter((name) => architecture.calls[name] !== undefined)) {
+              assert.equal(run(network, call), 0x0005_0000 | errnos[rule.refusal], call);
+            }
+          }
+        }
+      });
+
+      it('allows every call that no rule names, and none that is newer', () => {
+        const named = new Set(Object.values(architecture.calls));
+        for (let number = 0; number < firstUnknownCall; number += 1) {
+          if (!named.has(number)) {
+            assert.equal(evaluate(filters.off, architecture.auditNumber, number), allow);
+          }
+        }
+        for (const number of [firstUnknownCall, firstUnknownCall + 1, 0x4000_0000, 0xffff_ffff]) {
+          assert.equal(evaluate(filters.off, architecture.auditNumber, number), enosys);
+        }
+      });
+
+      const table: readonly (readonly [CallName, readonly bigint[], off: number, on: number])[] = [
+        ['socket', [1n, 1n, 0n], eafnosupport, eafnosupport],
+        ['socket', [2n, 2n, 0n], eafnosupport, allow],
+        ['socket', [10n, 1n, 0n], eafnosupport, allow],
+        ['socket', [16n, 3n, 0n], eafnosupport, allow],
+        ['socket', [16n, 3n, 12n], eafnosupport, eafnosupport],
+        ['socket', [high | 17n, 3n, 0n], eafnosupport, eafnosupport],
+        ['connect', [3n], eperm, allow],
+        ['socketpair', [1n, 1n], allow, allow],
+        ['socketpair', [1n, 0x80801n], allow, allow],
+        ['socketpair', [1n, 5n], allow, allow],
+        ['socketpair', [1n, 2n], 0x0005_005f, 0x0005_005f],
+        ['socketpair', [1n, high | 0x80802n], 0x0005_005f, 0x0005_005f],
+        ['socketpair', [1n, 3n], 0x0005_005f, 0x0005_005f],
+        ['socketpair', [30n, 1n], eafnosupport, eafnosupport],
+        ['prlimit64', [0n], allow, allow],
+        ['prlimit64', [high], allow, allow],
+        ['prlimit64', [77n], eperm, eperm],
+        ['setpriority', [0n, 0n], allow, allow],
+        ['setpriority', [0n, 77n], eperm, eperm],
+        ['setpriority', [2n, 0n], eperm, eperm],
+        ['ioprio_set', [1n, 0n], allow, allow],
+        ['ioprio_set', [3n, 0n], eperm, eperm],
+        ['ioctl', [0n, 0x5401n], allow, allow],
+        ['ioctl', [0n, 0x541bn], allow, allow],
+        ['ioctl', [0n, 0x5412n], eperm, eperm],
+        ['ioctl', [0n, high | 0x5412n], eperm, eperm],
+        ['ioctl', [0n, 0x8933n], 0x0005_0019, allow],
+        ['ioctl', [0n, 0x4008_6602n], 0x0005_0019, 0x0005_0019],
+        ['ioctl', [0n, 0x5000_940en], 0x0005_0019, 0x0005_0019],
+      ];
+      for (const [call, args, off, on] of table) {
+        it(`${call}(${args.map((arg) => arg.toString(16)).join(', ')})`, () => {
+          assert.equal(run('off', call, ...args), off);
+          assert.equal(run('on', call, ...args), on);
+        });
+      }
+    });
+  }
 });

@@ -62,7 +62,8 @@ export function launcherArguments(input: LauncherInput): string[] {
 
 const mebibyte = 1024 * 1024;
 
-function limitArguments({ processes, memoryMiB, fileSizeMiB, cpuSeconds }: ResourceLimits): string[] {
+/** What the companion is told about the policy's limits. */
+export function limitArguments({ processes, memoryMiB, fileSizeMiB, cpuSeconds }: ResourceLimits): string[] {
   const limits = [
     ['processes', processes],
     ['memory', memoryMiB && memoryMiB * mebibyte],

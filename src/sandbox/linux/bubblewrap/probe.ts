@@ -4,6 +4,8 @@ import { fail, ok } from '../../../base/result.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
 import type { RunProgram } from '../runProgram.ts';
 import { bubblewrapMissing, explainFailure, helperMissing, isWsl1, wsl1 } from './explainFailure.ts';
+import type { SystemFacts } from './systemFacts.ts';
+import { readSystemFacts } from './systemFacts.ts';
 import { findBubblewrap } from './findBubblewrap.ts';
 import type { BubblewrapFeatures } from './launcherArguments.ts';
 import { launcherArguments } from './launcherArguments.ts';
@@ -15,15 +17,20 @@ export interface Bubblewrap {
   readonly path: string;
   readonly version: string;
   readonly features: BubblewrapFeatures;
+  /** What the kernel offers for the companion's scopes; 0 when it has no Landlock. */
+  readonly landlockVersion: number;
 }
 
 export interface ProbeInput {
   readonly searchPath: string;
   readonly untrustedFolders: readonly string[];
   readonly helperPath: string;
-  readonly kernelVersion: string;
+  /** By default this machine's. */
+  readonly kernelVersion: string | undefined;
   readonly filter: Uint8Array;
   readonly run: RunProgram;
+  /** By default this machine's. */
+  readonly system?: SystemFacts;
 }
 
 const probeMounts = (helperPath: string): Mount[] => [
@@ -48,7 +55,11 @@ export async function probeBubblewrap(input: ProbeInput): Promise<Result<Bubblew
   if (path === undefined) {
     return fail(bubblewrapMissing);
   }
-  const [help, version] = await Promise.all([run(path, ['--help']), run(path, ['--version'])]);
+  const [help, version, landlock] = await Promise.all([
+    run(path, ['--help']),
+    run(path, ['--version']),
+    run(helperPath, ['--landlock-version']),
+  ]);
   const options = help.stdout + help.stderr;
   const features = {
     disableUserns: options.includes('--disable-userns'),
@@ -67,9 +78,14 @@ export async function probeBubblewrap(input: ProbeInput): Promise<Result<Bubblew
   });
   const trial = await run(file, args);
   if (trial.exitCode !== 0) {
-    return fail(explainFailure(trial.stderr, trial.exitCode));
+    return fail(explainFailure(trial, path, input.system ?? readSystemFacts()));
   }
-  return ok({ path, version: /\d+(\.\d+)+/.exec(version.stdout)?.[0] ?? 'unknown', features });
+  return ok({
+    path,
+    version: /\d+(\.\d+)+/.exec(version.stdout)?.[0] ?? 'unknown',
+    features,
+    landlockVersion: landlock.exitCode ?? 0,
+  });
 }
 
 function isExecutable(path: string): boolean {

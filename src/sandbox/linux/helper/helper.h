@@ -144,5 +144,20 @@ void run(char **argv, char **envp) __attribute__((noreturn));
 /* init.c */
 /* Starts the command as the first child of process 1 and ends with it. */
 void start(char **argv, char **envp, int is_foreground, int has_keeper) __attribute__((noreturn));
+void take_foreground(int group);
+/* Whether the command only stopped; it is sent on if that was Ctrl-Z. */
+int revive(long command, int status);
+/* What a shell makes of a wait status: 128 + N for signal N. */
+int exit_code(int status);
+
+/* landlock.c */
+/* Of the kernel's interface; 0 when there is none, or when it is switched off. */
+int landlock_version(void);
+/* Everything after --landlock: confines and runs the command, without bubblewrap. */
+void launch_with_landlock(char **argv, char **envp) __attribute__((noreturn));
+
+/* probe.c */
+/* Everything after --probe: tries one thing that a sandbox refuses or allows; exit code 0 when it worked. */
+void probe(char **argv, char **envp) __attribute__((noreturn));
 
 #endif

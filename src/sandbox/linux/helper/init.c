@@ -6,7 +6,7 @@
 #define WALL_ 0x40000000
 
 /* The terminal's Ctrl-C then reaches the command, and not bubblewrap, whose end would be the end of everything. */
-static void take_foreground(int group) {
+void take_foreground(int group) {
   word blocked = ~0UL;
   word none = 0;
   CALL(__NR_rt_sigprocmask, SIG_BLOCK_, &blocked, 0, SIGSET_BYTES);
@@ -14,6 +14,21 @@ static void take_foreground(int group) {
     refuse("foreground of the terminal");
   }
   CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &none, 0, SIGSET_BYTES);
+}
+
+int revive(long command, int status) {
+  if ((status & 0xff) != 0x7f) {
+    return 0;
+  }
+  /* Nobody could bring it back from Ctrl-Z: behave like the leader of a session, which does not stop. */
+  if ((status >> 8 & 0xff) == SIGTSTP_) {
+    CALL(__NR_kill, -command, SIGCONT_, 0, 0);
+  }
+  return 1;
+}
+
+int exit_code(int status) {
+  return (status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f);
 }
 
 /* Reaps what has ended; leaves when the command is among it. */
@@ -27,17 +42,9 @@ static void reap(long command) {
     if (pid < 0) {
       refuse("waiting for the command");
     }
-    if (pid != command) {
-      continue;
+    if (pid == command && !revive(command, status)) {
+      leave(exit_code(status));
     }
-    if ((status & 0xff) == 0x7f) {
-      /* Nobody could bring it back from Ctrl-Z: behave like the leader of a session, which does not stop. */
-      if ((status >> 8 & 0xff) == SIGTSTP_) {
-        CALL(__NR_kill, -command, SIGCONT_, 0, 0);
-      }
-      continue;
-    }
-    leave((status & 0x7f) == 0 ? status >> 8 & 0xff : 128 + (status & 0x7f));
   }
 }
 

@@ -20,6 +20,12 @@
  *       --kept: there is a keeper, to be met before anything runs.
  *   launch --sweep FOLDER
  *       Removes what runs left whose keeper was killed.
+ *   launch --landlock OPTIONS... -- ARGV...
+ *       Instead of bubblewrap: see landlock.c.
+ *   launch --landlock-version
+ *       Exits with the version of Landlock's interface; 0 when the kernel offers none.
+ *   launch --probe NAME ARGS...
+ *       One attack or its harmless counterpart, for the self-test: see probe.c.
  *   launch --check
  *       Exits with 0: the cheapest command to try a sandbox with.
  *
@@ -77,6 +83,15 @@ __attribute__((used)) void launch(word *stack) {
     refuse("arguments");
   }
   set_standard_limits();
+  if (argv[1] != 0 && is_same(argv[1], "--landlock")) {
+    launch_with_landlock(argv + 2, envp);
+  }
+  if (argv[1] != 0 && is_same(argv[1], "--landlock-version")) {
+    leave(landlock_version());
+  }
+  if (argv[1] != 0 && is_same(argv[1], "--probe")) {
+    probe(argv + 2, envp);
+  }
   for (argv++; *argv != 0 && !is_same(*argv, "--"); argv++) {
     if (has(&argv, &value, "--check", 0)) {
       leave(0);

@@ -12,13 +12,15 @@ export type Line =
       readonly to?: string;
       readonly otherwise?: string;
     }
+  /** Goes to `to`, however far: only conditional jumps count in one byte. */
+  | { readonly kind: 'goto'; readonly to: string }
   | { readonly kind: 'return'; readonly value: number };
 
 /** `any-bit`: the accumulator has a bit of the value. */
 export type JumpTest = 'equal' | 'at-least' | 'any-bit';
 
 // linux/bpf_common.h
-const opcodes = { loadWord: 0x20, and: 0x54, return: 0x06 } as const;
+const opcodes = { loadWord: 0x20, and: 0x54, goto: 0x05, return: 0x06 } as const;
 const jumpOpcodes: Readonly<Record<JumpTest, number>> = { equal: 0x15, 'at-least': 0x35, 'any-bit': 0x45 };
 
 export const instructionBytes = 8;
@@ -46,8 +48,8 @@ export function assemble(lines: readonly Line[]): Uint8Array {
     if (line.kind === 'label') {
       continue;
     }
-    const [opcode, whenTrue, whenFalse, operand] = encode(line, (label) =>
-      distance(addresses, address, label),
+    const [opcode, whenTrue, whenFalse, operand] = encode(line, (label, max) =>
+      distance(addresses, address, label, max),
     );
     view.setUint16(address * instructionBytes, opcode, true);
     view.setUint8(address * instructionBytes + 2, whenTrue);
@@ -60,13 +62,15 @@ export function assemble(lines: readonly Line[]): Uint8Array {
 
 function encode(
   line: Exclude<Line, { kind: 'label' }>,
-  distanceTo: (label: string | undefined) => number,
+  distanceTo: (label: string | undefined, max?: number) => number,
 ): readonly [opcode: number, whenTrue: number, whenFalse: number, operand: number] {
   switch (line.kind) {
     case 'load':
       return [opcodes.loadWord, 0, 0, line.offset];
     case 'and':
       return [opcodes.and, 0, 0, line.value];
+    case 'goto':
+      return [opcodes.goto, 0, 0, distanceTo(line.to, Infinity)];
     case 'return':
       return [opcodes.return, 0, 0, line.value];
     case 'jump':
@@ -74,7 +78,12 @@ function encode(
   }
 }
 
-function distance(addresses: ReadonlyMap<string, number>, from: number, label: string | undefined): number {
+function distance(
+  addresses: ReadonlyMap<string, number>,
+  from: number,
+  label: string | undefined,
+  max = maxDistance,
+): number {
   if (label === undefined) {
     return 0;
   }
@@ -83,7 +92,7 @@ function distance(addresses: ReadonlyMap<string, number>, from: number, label: s
     throw new Error(`seccomp program: no label ${label}`);
   }
   const steps = target - from - 1;
-  if (steps < 0 || steps > maxDistance) {
+  if (steps < 0 || steps > max) {
     throw new Error(`seccomp program: ${label} is ${steps} lines away`);
   }
   return steps;

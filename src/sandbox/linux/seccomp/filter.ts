@@ -15,31 +15,66 @@ const allow = 0x7fff_0000;
 const killProcess = 0x8000_0000;
 const refuseWith = 0x0005_0000;
 // asm-generic/errno*.h
-const errnos: Readonly<Record<Refusal, number>> = { EPERM: 1, ENOSYS: 38, EAFNOSUPPORT: 97 };
+const errnos: Readonly<Record<Refusal, number>> = {
+  EPERM: 1,
+  ENOTTY: 25,
+  ENOSYS: 38,
+  EOPNOTSUPP: 95,
+  EAFNOSUPPORT: 97,
+};
+
+export interface FilterOptions {
+  /** Calls from this number on are answered as by a kernel that does not know them. */
+  readonly unknownFrom?: number;
+}
 
 /**
  * The seccomp program for the rules, for x86-64 and arm64 at once: a process of any other architecture (32-bit
  * programs included, whose call numbers mean something else) is killed at its first call.
  */
-export function buildFilter(rules: readonly Rule[] = sandboxRules): Uint8Array {
+export function buildFilter(
+  rules: readonly Rule[] = sandboxRules,
+  { unknownFrom }: FilterOptions = {},
+): Uint8Array {
   return assemble([
     { kind: 'load', offset: architectureOffset },
-    { kind: 'jump', test: 'equal', value: arm64.auditNumber, otherwise: 'other than arm64' },
-    ...architectureLines(arm64, rules),
-    { kind: 'label', name: 'other than arm64' },
-    { kind: 'jump', test: 'equal', value: x64.auditNumber, otherwise: 'unknown architecture' },
-    ...architectureLines(x64, rules),
-    { kind: 'label', name: 'unknown architecture' },
+    ...[arm64, x64].flatMap((architecture) => [
+      { kind: 'jump', test: 'equal', value: architecture.auditNumber, to: architecture.name } as const,
+      { kind: 'goto', to: `other than ${architecture.name}` } as const,
+      { kind: 'label', name: architecture.name } as const,
+      ...architectureLines(architecture, rules, unknownFrom ?? architecture.otherAbiFrom),
+      { kind: 'label', name: `other than ${architecture.name}` } as const,
+    ]),
     { kind: 'return', value: killProcess },
   ]);
 }
 
-function architectureLines(architecture: Architecture, rules: readonly Rule[]): Line[] {
-  const target = (refusal: Refusal): string => `${architecture.name} ${refusal}`;
+/** Rules per part of the program: each part has its refusals at its end, where a conditional jump reaches them. */
+const rulesPerPart = 20;
+
+function architectureLines(
+  architecture: Architecture,
+  rules: readonly Rule[],
+  unknownFrom: number | undefined,
+): Line[] {
   const lines: Line[] = [{ kind: 'load', offset: numberOffset }];
-  if (architecture.otherAbiFrom !== undefined) {
-    lines.push({ kind: 'jump', test: 'at-least', value: architecture.otherAbiFrom, to: target('ENOSYS') });
+  if (unknownFrom !== undefined) {
+    const known = `${architecture.name} known`;
+    lines.push(
+      { kind: 'jump', test: 'at-least', value: unknownFrom, otherwise: known },
+      { kind: 'return', value: refuseWith | errnos.ENOSYS },
+      { kind: 'label', name: known },
+    );
   }
+  for (let first = 0; first < rules.length; first += rulesPerPart) {
+    lines.push(...partLines(architecture, rules.slice(first, first + rulesPerPart), first));
+  }
+  return [...lines, { kind: 'return', value: allow }];
+}
+
+function partLines(architecture: Architecture, rules: readonly Rule[], first: number): Line[] {
+  const label = (name: string): string => `${architecture.name} ${first} ${name}`;
+  const lines: Line[] = [];
   rules.forEach((rule, index) => {
     for (const call of rule.calls) {
       const number = architecture.calls[call];
@@ -47,37 +82,40 @@ function architectureLines(architecture: Architecture, rules: readonly Rule[]): 
         continue;
       }
       if (rule.when === undefined) {
-        lines.push({ kind: 'jump', test: 'equal', value: number, to: target(rule.refusal) });
+        lines.push({ kind: 'jump', test: 'equal', value: number, to: label(rule.refusal) });
         continue;
       }
-      const after = `${architecture.name} after ${index} ${call}`;
-      const reload = `${architecture.name} reload ${index} ${call}`;
+      const after = label(`after ${index} ${call}`);
+      const reload = label(`reload ${index} ${call}`);
       lines.push(
         { kind: 'jump', test: 'equal', value: number, otherwise: after },
-        ...testLines(rule.when, target(rule.refusal), reload),
+        ...testLines(rule.when, label(rule.refusal), reload),
         { kind: 'label', name: reload },
         { kind: 'load', offset: numberOffset },
         { kind: 'label', name: after },
       );
     }
   });
-  lines.push({ kind: 'return', value: allow });
-  for (const refusal of Object.keys(errnos) as Refusal[]) {
-    lines.push(
-      { kind: 'label', name: target(refusal) },
+  const refusals = new Set(rules.map(({ refusal }) => refusal));
+  return [
+    ...lines,
+    { kind: 'goto', to: label('end') },
+    ...[...refusals].flatMap((refusal): Line[] => [
+      { kind: 'label', name: label(refusal) },
       { kind: 'return', value: refuseWith | errnos[refusal] },
-    );
-  }
-  return lines;
+    ]),
+    { kind: 'label', name: label('end') },
+  ];
 }
 
 /** All tests must hold to reach `whenAll`; the first that does not goes to `otherwise`. */
 function testLines(tests: readonly ArgumentTest[], whenAll: string, otherwise: string): Line[] {
-  return tests.flatMap(({ argument, is, value }, index): Line[] => {
+  return tests.flatMap(({ argument, is, value, mask }, index): Line[] => {
     const next = `${otherwise} after test ${index}`;
     const holds = index === tests.length - 1 ? whenAll : next;
     return [
       { kind: 'load', offset: argumentOffset(argument) },
+      ...(mask === undefined ? [] : [{ kind: 'and', value: mask } as const]),
       is === 'not-equal'
         ? { kind: 'jump', test: 'equal', value, to: otherwise, otherwise: holds }
         : { kind: 'jump', test: is, value, to: holds, otherwise },

@@ -1,7 +1,7 @@
 import type { CallName } from './architectures.ts';
 
 /** What happens to a call that a rule matches. */
-export type Refusal = 'EPERM' | 'ENOSYS' | 'EAFNOSUPPORT';
+export type Refusal = 'EPERM' | 'ENOTTY' | 'ENOSYS' | 'EOPNOTSUPP' | 'EAFNOSUPPORT';
 
 /**
  * A test on the low 32 bits of one argument. The kernel ignores the high half of ioctl requests, pids and flags,
@@ -11,6 +11,8 @@ export interface ArgumentTest {
   readonly argument: 0 | 1 | 2 | 3 | 4 | 5;
   readonly is: 'equal' | 'not-equal' | 'any-bit';
   readonly value: number;
+  /** Only these bits of the argument count. */
+  readonly mask?: number;
 }
 
 /** Refuses the calls, or, with `when`, those whose arguments pass every test. */
