@@ -23,6 +23,7 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
           cwd: command.cwd,
           env: command.env,
           sandbox: 'none',
+          blocked: () => [],
           release: async () => {},
         });
       }

@@ -223,7 +223,7 @@ function hasBody({ headers }: IncomingMessage): boolean {
 
 function brokenOff({ host, port }: Target, error: NodeJS.ErrnoException): Refusal {
   return {
-    message: `cordon: ${formatPlace(host, port)} broke off (${error.code ?? 'no answer'})`,
+    message: `${formatPlace(host, port)} broke off (${error.code ?? 'no answer'})`,
     hint: 'The folder allows this host; the connection to it failed.',
   };
 }
@@ -232,7 +232,11 @@ function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   if (response.destroyed) {
     return;
   }
-  response.writeHead(statusOf(refusal), refusal.message, [...headersOf(refusal), 'Connection', 'close']);
+  response.writeHead(statusOf(refusal), `cordon: ${refusal.message}`, [
+    ...headersOf(refusal),
+    'Connection',
+    'close',
+  ]);
   response.end(bodyOf(refusal));
 }
 
@@ -246,7 +250,7 @@ function refusalText(refusal: Refusal): string {
     'Connection',
     'close',
   ];
-  return `HTTP/1.1 ${statusOf(refusal)} ${refusal.message}\r\n${headerLines(headers)}\r\n${body}`;
+  return `HTTP/1.1 ${statusOf(refusal)} cordon: ${refusal.message}\r\n${headerLines(headers)}\r\n${body}`;
 }
 
 function headText(
@@ -272,7 +276,7 @@ function headersOf({ reason }: Refusal): string[] {
 }
 
 function bodyOf({ message, hint }: Refusal): string {
-  return `${message}.\n${hint}\n`;
+  return `cordon: ${message}.\n${hint}\n`;
 }
 
 /** A request's own words in a status line: short, and without what would end the line. */

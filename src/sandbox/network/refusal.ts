@@ -15,20 +15,20 @@ export interface Refusal {
 
 export function refusalOf(reason: BlockReason, host: Host, port: number): Refusal {
   const place = formatPlace(host, port);
-  return { reason, message: `cordon: ${place} ${complaints[reason]}`, hint: hints[reason](host.name) };
+  return { reason, message: `${place} ${complaints[reason]}`, hint: hints[reason](host.name) };
 }
 
 export function malformed(what: string): Refusal {
   return {
     reason: 'malformed',
-    message: `cordon: ${what}`,
+    message: `${what}`,
     hint: 'This is an HTTP and SOCKS5 proxy: use it as one (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY).',
   };
 }
 
 export function unresolved(host: Host, port: number): Refusal {
   return {
-    message: `cordon: ${formatPlace(host, port)} does not resolve`,
+    message: `${formatPlace(host, port)} does not resolve`,
     hint: 'Names are resolved outside of the sandbox. Check the spelling and the connection of the machine.',
     code: 'ENOTFOUND',
   };
@@ -36,7 +36,7 @@ export function unresolved(host: Host, port: number): Refusal {
 
 export function unreachable(host: Host, port: number, code: string): Refusal {
   return {
-    message: `cordon: ${formatPlace(host, port)} cannot be reached (${code})`,
+    message: `${formatPlace(host, port)} cannot be reached (${code})`,
     hint: 'The folder allows this host, but it does not answer.',
     code,
   };

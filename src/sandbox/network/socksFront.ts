@@ -89,6 +89,7 @@ async function takeHost(socket: Socket, type: number | undefined): Promise<strin
       return formatAddress([...(await take(socket, 16))]);
     case addressTypes.name:
       return (await take(socket, (await take(socket, 1)).readUInt8())).toString('latin1');
+    case undefined:
     default:
       return undefined;
   }
@@ -106,6 +107,7 @@ function replyTo({ reason, code }: Refusal): number {
     case 'ENETUNREACH':
     case 'ETIMEDOUT':
       return replies.hostUnreachable;
+    case undefined:
     default:
       return replies.failure;
   }
