@@ -19,7 +19,7 @@ export function parseHost(text: string): Host | undefined {
     return { name: formatAddress(address), address };
   }
   // What would be another part of an address of the web, or is left out or decoded in one, is no part of a host.
-  if (bracketed !== undefined || text === '' || /[\u0000- \u007f/?#@\\%:[\]<>^|"`{}]/.test(text)) {
+  if (bracketed !== undefined || text === '' || /[\u0000- \u007f/?#@\\%:[\]<>^|"`{}*]/.test(text)) {
     return undefined;
   }
   const name = canonicalName(text)?.replace(/\.$/, '');

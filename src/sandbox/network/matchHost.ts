@@ -1,5 +1,5 @@
 import type { HostPattern, HostRules } from '../policy/hostRules.ts';
-import type { Address, AddressRange } from './address.ts';
+import type { AddressRange } from './address.ts';
 import { embeddedAddress, isInRange, parseRange } from './address.ts';
 import type { Host } from './host.ts';
 import { parseHost } from './host.ts';
@@ -15,7 +15,10 @@ export class HostMatcher {
   }
 
   isDenied(host: Host, port: number): boolean {
-    return this.#deny.some((matcher) => matches(matcher, host, port));
+    const embedded = host.address && embeddedAddress(host.address);
+    // What is carried to a denied address in the end is denied, too; the other way round nothing is allowed.
+    const hosts = embedded === undefined ? [host] : [host, { name: host.name, address: embedded }];
+    return this.#deny.some((matcher) => hosts.some((form) => matches(matcher, form, port)));
   }
 
   /** Whether a rule allows the host, denials aside. */
@@ -72,11 +75,6 @@ function matches(matcher: Matcher, { name, address }: Host, port: number): boole
     case 'name':
       return address === undefined && name === matcher.name;
     case 'range':
-      return address !== undefined && formsOf(address).some((form) => isInRange(form, matcher.range));
+      return address !== undefined && isInRange(address, matcher.range);
   }
-}
-
-function formsOf(address: Address): Address[] {
-  const embedded = embeddedAddress(address);
-  return embedded === undefined ? [address] : [address, embedded];
 }

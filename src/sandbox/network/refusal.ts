@@ -21,7 +21,7 @@ export function refusalOf(reason: BlockReason, host: Host, port: number): Refusa
 export function malformed(what: string): Refusal {
   return {
     reason: 'malformed',
-    message: `${what}`,
+    message: what,
     hint: 'This is an HTTP and SOCKS5 proxy: use it as one (HTTPS_PROXY, HTTP_PROXY, ALL_PROXY).',
   };
 }
