@@ -232,25 +232,16 @@ function sendRefusal(response: ServerResponse, refusal: Refusal): void {
   if (response.destroyed) {
     return;
   }
-  response.writeHead(statusOf(refusal), `cordon: ${refusal.message}`, [
-    ...headersOf(refusal),
-    'Connection',
-    'close',
-  ]);
+  response.writeHead(statusOf(refusal), `cordon: ${refusal.message}`, headersOf(refusal));
   response.end(bodyOf(refusal));
 }
 
 /** The same as bytes, for a connection that is not in the parser's hands any more. */
 function refusalText(refusal: Refusal): string {
-  const body = bodyOf(refusal);
-  const headers = [
-    ...headersOf(refusal),
-    'Content-Length',
-    String(Buffer.byteLength(body)),
-    'Connection',
-    'close',
-  ];
-  return `HTTP/1.1 ${statusOf(refusal)} cordon: ${refusal.message}\r\n${headerLines(headers)}\r\n${body}`;
+  const status = `HTTP/1.1 ${statusOf(refusal)} cordon: ${refusal.message}`;
+  return `${status}
+${headerLines(headersOf(refusal))}
+${bodyOf(refusal)}`;
 }
 
 function headText(
@@ -268,10 +259,12 @@ function statusOf({ reason }: Refusal): number {
   return reason === undefined ? 502 : reason === 'malformed' ? 400 : 403;
 }
 
-function headersOf({ reason }: Refusal): string[] {
+function headersOf(refusal: Refusal): string[] {
   return [
     ...['Content-Type', 'text/plain; charset=utf-8'],
-    ...(reason === undefined ? [] : ['x-cordon-blocked', reason]),
+    ...['Content-Length', String(Buffer.byteLength(bodyOf(refusal)))],
+    ...(refusal.reason === undefined ? [] : ['x-cordon-blocked', refusal.reason]),
+    ...['Connection', 'close'],
   ];
 }
 

@@ -1,5 +1,6 @@
 import type { Socket } from 'node:net';
 import { formatAddress } from './address.ts';
+import { ByteReader, ConnectionEnded } from './byteReader.ts';
 import type { Front } from './front.ts';
 import type { Host } from './host.ts';
 import { parseHost } from './host.ts';
@@ -28,8 +29,10 @@ const replies = {
 export async function serveSocks(front: Front, socket: Socket): Promise<void> {
   socket.setTimeout(handshakeTimeoutMs, () => socket.destroy());
   socket.on('error', () => socket.destroy());
+  const reader = new ByteReader(socket);
   try {
-    const target = await negotiate(front, socket);
+    const target = await negotiate(front, socket, reader);
+    reader.release();
     if (target === undefined) {
       return;
     }
@@ -51,27 +54,31 @@ export async function serveSocks(front: Front, socket: Socket): Promise<void> {
   }
 }
 
-async function negotiate(front: Front, socket: Socket): Promise<{ host: Host; port: number } | undefined> {
-  const [, methodCount = 0] = await take(socket, 2);
-  const methods = await take(socket, methodCount);
+async function negotiate(
+  front: Front,
+  socket: Socket,
+  reader: ByteReader,
+): Promise<{ host: Host; port: number } | undefined> {
+  const [, methodCount = 0] = await reader.take(2);
+  const methods = await reader.take(methodCount);
   if (!methods.includes(noAuthentication)) {
     front.noteMalformed('a SOCKS5 client that insists on logging in');
     endGently(socket, Buffer.from([socksVersion, noAcceptableMethod]));
     return undefined;
   }
   socket.write(Buffer.from([socksVersion, noAuthentication]));
-  const [version, command, , type] = await take(socket, 4);
+  const [version, command, , type] = await reader.take(4);
   if (version !== socksVersion || command !== connectCommand) {
     front.noteMalformed('a SOCKS5 request for UDP, or to be connected to');
     endGently(socket, reply(replies.commandNotSupported));
     return undefined;
   }
-  const text = await takeHost(socket, type);
+  const text = await takeHost(reader, type);
   if (text === undefined) {
     endGently(socket, reply(replies.addressTypeNotSupported));
     return undefined;
   }
-  const port = (await take(socket, 2)).readUInt16BE();
+  const port = (await reader.take(2)).readUInt16BE();
   const host = parseHost(text);
   if (host === undefined || port === 0) {
     front.noteMalformed('a SOCKS5 request for what is not a host');
@@ -81,14 +88,14 @@ async function negotiate(front: Front, socket: Socket): Promise<{ host: Host; po
   return { host, port };
 }
 
-async function takeHost(socket: Socket, type: number | undefined): Promise<string | undefined> {
+async function takeHost(reader: ByteReader, type: number | undefined): Promise<string | undefined> {
   switch (type) {
     case addressTypes.ipv4:
-      return formatAddress([...(await take(socket, 4))]);
+      return formatAddress([...(await reader.take(4))]);
     case addressTypes.ipv6:
-      return formatAddress([...(await take(socket, 16))]);
+      return formatAddress([...(await reader.take(16))]);
     case addressTypes.name:
-      return (await take(socket, (await take(socket, 1)).readUInt8())).toString('latin1');
+      return (await reader.take((await reader.take(1)).readUInt8())).toString('latin1');
     case undefined:
     default:
       return undefined;
@@ -116,36 +123,4 @@ function replyTo({ reason, code }: Refusal): number {
 /** With an address that says nothing: the one that the machine uses is nobody's business. */
 function reply(code: number): Buffer {
   return Buffer.from([socksVersion, code, 0, addressTypes.ipv4, 0, 0, 0, 0, 0, 0]);
-}
-
-class ConnectionEnded extends Error {}
-
-/** Exactly that many bytes, as soon as they are there. */
-async function take(socket: Socket, count: number): Promise<Buffer> {
-  while (count > 0) {
-    const bytes = socket.read(count) as Buffer | null;
-    if (bytes?.length === count) {
-      return bytes;
-    }
-    if (bytes !== null || socket.readableEnded || socket.destroyed) {
-      throw new ConnectionEnded();
-    }
-    await changed(socket);
-  }
-  return Buffer.alloc(0);
-}
-
-async function changed(socket: Socket): Promise<void> {
-  const events = ['readable', 'end', 'close'] as const;
-  await new Promise<void>((resolve) => {
-    const settle = (): void => {
-      for (const event of events) {
-        socket.removeListener(event, settle);
-      }
-      resolve();
-    };
-    for (const event of events) {
-      socket.on(event, settle);
-    }
-  });
 }
