@@ -36,12 +36,13 @@ describe('the network proxy', () => {
     closing.push(() => temporary.dispose());
     lines = [];
     seen = [];
-    web = createHttpServer(async (request, response) => {
-      const body = (await request.toArray()).join('');
-      const { method, url, rawHeaders } = request;
-      seen.push({ method, url, headers: rawHeaders, body });
-      response.setHeader('Keep-Alive', 'timeout=7');
-      response.end(`answer to ${method} ${url}`);
+    web = createHttpServer((request, response) => {
+      void request.toArray().then((chunks) => {
+        const { method, url, rawHeaders } = request;
+        seen.push({ method, url, headers: rawHeaders, body: chunks.join('') });
+        response.setHeader('Keep-Alive', 'timeout=7');
+        response.end(`answer to ${method} ${url}`);
+      });
     });
     port = await listen(web);
     closing.push(() => {
