@@ -1,6 +1,6 @@
 import { networkInterfaces } from 'node:os';
 import type { Address, AddressRange } from './address.ts';
-import { embeddedAddress, isInRange, parseAddress, parseRange } from './address.ts';
+import { embeddedAddress, isInRange, isSame, parseAddress, parseRange } from './address.ts';
 
 /**
  * `public`: somewhere on the internet. `private`: the network around this machine. `machine`: this machine itself, the
@@ -22,7 +22,7 @@ function isOwn(address: Address): boolean {
     .flatMap((entries) => entries ?? [])
     .some((entry) => {
       const own = parseAddress(entry.address);
-      return own?.length === address.length && own.every((byte, index) => byte === address[index]);
+      return own !== undefined && isSame(own, address);
     });
 }
 

@@ -32,7 +32,7 @@ export function parseHost(text: string): Host | undefined {
 
 /** With a port, as it stands in requests and messages. */
 export function formatPlace({ name, address }: Host, port: number): string {
-  return address?.length === 16 ? `[${name}]:${port}` : `${name}:${port}`;
+  return address?.family === 6 ? `[${name}]:${port}` : `${name}:${port}`;
 }
 
 /** Case, international names and odd numbers (`0177.1`) as the web's standard for addresses has them. */

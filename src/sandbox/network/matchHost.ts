@@ -1,6 +1,6 @@
 import type { HostPattern, HostRules } from '../policy/hostRules.ts';
 import type { AddressRange } from './address.ts';
-import { embeddedAddress, isInRange, parseRange } from './address.ts';
+import { alone, embeddedAddress, isInRange, parseRange } from './address.ts';
 import type { Host } from './host.ts';
 import { parseHost } from './host.ts';
 
@@ -56,7 +56,7 @@ function compile({ host: pattern, port }: HostPattern): Matcher {
     throw new Error(`"${pattern}" is neither a host, "*.host", an address nor a range of addresses`);
   }
   if (host.address !== undefined) {
-    return { kind: 'range', range: { start: host.address, bits: host.address.length * 8 }, ...ports };
+    return { kind: 'range', range: alone(host.address), ...ports };
   }
   return isBelow
     ? { kind: 'below', suffix: `.${host.name}`, ...ports }
@@ -69,7 +69,7 @@ function matches(matcher: Matcher, { name, address }: Host, port: number): boole
   }
   switch (matcher.kind) {
     case 'any':
-      return true;
+      return address === undefined;
     case 'below':
       return address === undefined && name.endsWith(matcher.suffix);
     case 'name':

@@ -1,5 +1,4 @@
 import type { Socket } from 'node:net';
-import { formatAddress } from './address.ts';
 import { ByteReader, ConnectionEnded } from './byteReader.ts';
 import type { Front } from './front.ts';
 import type { Host } from './host.ts';
@@ -91,15 +90,19 @@ async function negotiate(
 async function takeHost(reader: ByteReader, type: number | undefined): Promise<string | undefined> {
   switch (type) {
     case addressTypes.ipv4:
-      return formatAddress([...(await reader.take(4))]);
+      return [...(await reader.take(4))].join('.');
     case addressTypes.ipv6:
-      return formatAddress([...(await reader.take(16))]);
+      return groupsText(await reader.take(16));
     case addressTypes.name:
       return (await reader.take((await reader.take(1)).readUInt8())).toString('latin1');
     case undefined:
     default:
       return undefined;
   }
+}
+
+function groupsText(bytes: Buffer): string {
+  return Array.from({ length: 8 }, (_, index) => bytes.readUInt16BE(2 * index).toString(16)).join(':');
 }
 
 function replyTo({ reason, code }: Refusal): number {

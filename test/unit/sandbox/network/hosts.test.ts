@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
+import type { Address } from '../../../../src/sandbox/network/address.ts';
 import { formatAddress, parseAddress, parseRange } from '../../../../src/sandbox/network/address.ts';
 import type { AddressClass } from '../../../../src/sandbox/network/addressClass.ts';
 import { classifyAddress } from '../../../../src/sandbox/network/addressClass.ts';
 import { formatPlace, parseHost } from '../../../../src/sandbox/network/host.ts';
 import { HostMatcher } from '../../../../src/sandbox/network/matchHost.ts';
 import type { HostPattern } from '../../../../src/sandbox/policy/hostRules.ts';
+
+function addressOf(text: string): Address {
+  const address = parseAddress(text);
+  assert.ok(address, text);
+  return address;
+}
 
 describe('parseHost()', () => {
   const spellings: Readonly<Record<string, readonly string[]>> = {
@@ -67,7 +74,7 @@ describe('parseHost()', () => {
 
   it('brings addresses and places back into the usual notation', () => {
     for (const text of ['10.2.3.4', '::1', '64:ff9b::a9fe:a9fe', 'fe80::1', '2001:db8:0:1::2']) {
-      assert.equal(formatAddress(parseAddress(text) ?? []), text);
+      assert.equal(formatAddress(addressOf(text)), text);
     }
     assert.equal(formatPlace(parseHost('::1') ?? { name: '' }, 80), '[::1]:80');
     assert.equal(formatPlace({ name: 'a.b' }, 80), 'a.b:80');
@@ -86,7 +93,7 @@ describe('HostMatcher', () => {
       ['www.example.org', 'a.b.example.org'],
       ['example.org', 'wwwexample.org', 'www.example.org.evil.test'],
     ],
-    ['*', ['anything.test', '8.8.8.8', '::1'], []],
+    ['*', ['anything.test'], ['8.8.8.8', '::1']],
     ['bücher.example', ['xn--bcher-kva.example', 'BÜCHER.example'], ['bucher.example']],
     ['*.bücher.example', ['a.xn--bcher-kva.example'], ['bücher.example']],
     [
@@ -99,6 +106,7 @@ describe('HostMatcher', () => {
     ['127.0.0.1', ['127.1', '2130706433', '::ffff:7f00:1'], ['127.0.0.2', 'localhost', '::1']],
     ['[::1]', ['::1', '[0::1]'], ['127.0.0.1', '::2']],
     ['[fd00::]/8', ['fd12:3456::1'], ['fe00::1']],
+    ['::ffff:10.0.0.0/104', ['10.1.2.3', '::ffff:a00:1'], ['11.0.0.1']],
     ['fd00::/8', ['fd12:3456::1'], ['fc00::1']],
   ];
   for (const [host, yes, no] of table) {
@@ -140,7 +148,7 @@ describe('HostMatcher', () => {
   }
 
   it('knows ranges from what only looks like one', () => {
-    for (const text of ['10.0.0.0/', '10.0.0.0/x', '10.0.0/8', '::/129', '10.0.0.0/8/8']) {
+    for (const text of ['10.0.0.0/x', '10.0.0/8', '::/129', '10.0.0.0/8/8']) {
       assert.equal(parseRange(text), undefined);
     }
   });
@@ -187,7 +195,7 @@ describe('classifyAddress()', () => {
   for (const [kind, texts] of Object.entries(classes)) {
     for (const text of texts) {
       it(`takes ${text} for ${kind}`, () => {
-        assert.equal(classifyAddress(parseAddress(text) ?? []), kind);
+        assert.equal(classifyAddress(addressOf(text)), kind);
       });
     }
   }
@@ -197,7 +205,7 @@ describe('classifyAddress()', () => {
     assert.ok(own.length > 0);
     for (const { address } of own) {
       const parsed = parseAddress(address.replace(/%.*/, ''));
-      assert.equal(classifyAddress(parsed ?? []), 'machine', address);
+      assert.equal(parsed && classifyAddress(parsed), 'machine', address);
     }
   });
 });
