@@ -344,7 +344,11 @@ describe('The proxy of an allow-list', function () {
     });
     const port = await listen(server);
     const policy = arena.allowing(ports(port));
-    const launch = await arena.launch(['/bin/bash', '-c', `${curl} http://127.0.0.1:${port}/`], {}, policy);
+    const launch = await arena.launch(
+      ['/bin/bash', '-c', `${curl} -x http://127.0.0.1:3128 http://127.0.0.1:${port}/`],
+      {},
+      policy,
+    );
     const socketPath = launch.argv[launch.argv.indexOf('/run/cordon/proxy.sock') - 1] ?? '';
     const child = start(launch.argv, launch.cwd, launch.env);
     const ended = finished(child);

@@ -239,9 +239,7 @@ function sendRefusal(response: ServerResponse, refusal: Refusal): void {
 /** The same as bytes, for a connection that is not in the parser's hands any more. */
 function refusalText(refusal: Refusal): string {
   const status = `HTTP/1.1 ${statusOf(refusal)} cordon: ${refusal.message}`;
-  return `${status}
-${headerLines(headersOf(refusal))}
-${bodyOf(refusal)}`;
+  return `${status}\r\n${headerLines(headersOf(refusal))}\r\n${bodyOf(refusal)}`;
 }
 
 function headText(

@@ -231,7 +231,9 @@ describe('the network proxy', () => {
     for (const [what, text, answer] of refused) {
       it(`refuses ${what}`, async () => {
         const sent = lineEnds(text.replaceAll('PORT', String(port))).replace('\\n', '\n');
-        assert.match(await exchange(proxy.socketPath, sent), answer);
+        const [head = ''] = (await exchange(proxy.socketPath, sent)).split('\r\n\r\n');
+        assert.match(head, answer);
+        assert.doesNotMatch(head.replaceAll('\r\n', ''), /[\r\n]/);
         assert.deepEqual(seen, []);
       });
     }
