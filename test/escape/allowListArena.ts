@@ -19,6 +19,7 @@ export class AllowListArena extends Arena {
       {},
       {
         networkAccess: {
+          upstream: () => undefined,
           lookup: (name) => {
             this.lookedUp.push(name);
             return lookup(name);

@@ -6,6 +6,7 @@ import type { Lookup } from './gate.ts';
 import { ProxyEndpoint } from './proxyEndpoint.ts';
 import { socketPathIn, sweepSockets } from './socketFiles.ts';
 import type { Upstream } from './upstream.ts';
+import { upstreamFromEnvironment } from './upstream.ts';
 
 /** A host that a command asks for and that no rule knows. */
 export interface NetworkRequest {
@@ -21,7 +22,7 @@ export interface NetworkAccess {
   readonly lookup?: Lookup;
   /** Asked about hosts that no rule knows, never about denied or local ones; without it the answer is no. */
   readonly decide?: (request: NetworkRequest) => Promise<'allow' | 'deny'>;
-  /** The proxy that the machine itself is behind, if any; asked before every connection. */
+  /** The proxy that the machine itself is behind, if any; by default what the usual variables say. */
   readonly upstream?: () => Upstream | undefined;
 }
 
@@ -45,7 +46,7 @@ export class NetworkProxy {
 
   /** Listens for one command. Rejects when the socket cannot be made, or a rule for hosts is none. */
   async open(policy: SandboxPolicy, label: string): Promise<ProxyEndpoint> {
-    const { folder, log, decide, upstream, lookup = lookUp } = this.#options;
+    const { folder, log, decide, upstream = upstreamOfMachine, lookup = lookUp } = this.#options;
     this.#swept ??= sweepSockets(folder);
     await this.#swept;
     const endpoint = new ProxyEndpoint({
@@ -54,12 +55,16 @@ export class NetworkProxy {
       label,
       log,
       lookup,
-      upstream: () => upstream?.(),
+      upstream,
       decide: decide && ((host, port) => decide({ host: host.name, port, label, policy })),
     });
     await endpoint.listen();
     return endpoint;
   }
+}
+
+function upstreamOfMachine(): Upstream | undefined {
+  return upstreamFromEnvironment(process.env);
 }
 
 async function lookUp(name: string): Promise<string[]> {

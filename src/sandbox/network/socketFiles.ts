@@ -17,7 +17,7 @@ export async function sweepSockets(folder: string): Promise<void> {
     names.map(async (name) => {
       const path = join(folder, name);
       const entry = await stat(path).catch(() => undefined);
-      if (entry !== undefined && Date.now() - entry.ctimeMs > youngMs && (await isDead(path))) {
+      if (entry !== undefined && Date.now() - entry.mtimeMs > youngMs && (await isDead(path))) {
         await rm(path, { force: true });
       }
     }),

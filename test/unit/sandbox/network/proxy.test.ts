@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { existsSync, readdirSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, utimesSync } from 'node:fs';
 import type { IncomingMessage, Server as HttpServer } from 'node:http';
 import { createServer as createHttpServer } from 'node:http';
 import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
+import { join } from 'node:path';
+import { upstreamFromEnvironment } from '../../../../src/sandbox/network/upstream.ts';
 import type { NetworkAccess } from '../../../../src/sandbox/network/networkProxy.ts';
 import { NetworkProxy } from '../../../../src/sandbox/network/networkProxy.ts';
 import type { ProxyEndpoint } from '../../../../src/sandbox/network/proxyEndpoint.ts';
@@ -65,6 +68,7 @@ describe('the network proxy', () => {
       folder,
       log: { debug: log, info: log, warn: log, error: log },
       lookup: async () => ['127.0.0.1'],
+      upstream: () => undefined,
       ...access,
     });
     const allow = ports.flatMap((each): HostPattern[] => [
@@ -581,6 +585,28 @@ describe('the network proxy', () => {
     other.dispose();
     proxy.dispose();
     assert.deepEqual(readdirSync(folder), []);
+  });
+
+  it('removes what runtimes that were killed have left, and nothing that is in use', async () => {
+    const abandoned = join(folder, 'net-abandoned.sock');
+    const script = `require('node:net').createServer().listen(${JSON.stringify(abandoned)}, () => process.kill(process.pid, 'SIGKILL'))`;
+    assert.throws(() => execFileSync(process.execPath, ['-e', script]));
+    const young = await open({}, port);
+    assert.ok(existsSync(abandoned), 'it may be about to be listened on');
+    for (const path of [abandoned, proxy.socketPath]) utimesSync(path, 0, 0);
+    await open({}, port);
+    assert.deepEqual(
+      [abandoned, proxy.socketPath, young.socketPath].map((path) => existsSync(path)),
+      [false, true, true],
+    );
+  });
+
+  it('reads the usual variables for the proxy of the machine', () => {
+    assert.equal(upstreamFromEnvironment({}), undefined);
+    assert.deepEqual(upstreamFromEnvironment({ HTTP_PROXY: 'a', HTTPS_PROXY: 'b', NO_PROXY: 'x, .y' }), {
+      url: 'b',
+      except: ['x', '.y'],
+    });
   });
 
   it('refuses to open under a rule that is none', async () => {
