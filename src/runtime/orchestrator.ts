@@ -214,6 +214,7 @@ export function environmentUnder(
     parent,
     isTty,
     isNetworkOff: isConfined && policy.network === 'off',
+    isProxied: isConfined && policy.network === 'allow-list',
     isTmpPrivate: isConfined && policy.tmp === 'private',
     ...(isConfined && { marker: policy.mode }),
   });

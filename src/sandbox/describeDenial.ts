@@ -7,6 +7,9 @@ import { describeWrite } from './denials/describeWrite.ts';
 import { decisionOn } from './policy/fileRules.ts';
 import { locate } from './policy/files/locate.ts';
 import type { PolicyMachine } from './policy/input.ts';
+import type { BlockedRequest } from './network/blockedRequest.ts';
+import { formatPlace, parseHost } from './network/host.ts';
+import { refusalOf } from './network/refusal.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
 import { hiddenWords } from './ruleWords.ts';
 
@@ -35,6 +38,8 @@ export interface DenialContext {
   readonly canonicalize: PolicyMachine['canonicalize'];
   /** The exit status, or whoever watched, says that the sandbox stopped something. */
   readonly isSuspected: boolean;
+  /** What the network's proxy has refused to the command: known, not guessed. */
+  readonly blockedRequests?: readonly BlockedRequest[] | undefined;
 }
 
 /**
@@ -46,7 +51,10 @@ export function describeDenial(context: DenialContext): Denial | undefined {
   const { output, policy, exitCode, isSuspected } = context;
   const complaints = findComplaints(output).map((complaint) => located(complaint, context));
   const certain =
-    describeHost(output) ?? describeLimit(output, exitCode, policy) ?? describeHidden(complaints, policy);
+    describeBlocked(context.blockedRequests ?? []) ??
+    describeHost(output) ??
+    describeLimit(output, exitCode, policy) ??
+    describeHidden(complaints, policy);
   const isNetworkOff = policy.network !== 'on';
   const isWithoutNetwork = isLikelyNetworkDenied({ exitCode, output, isNetworkOff });
   if (certain !== undefined || !(isSuspected || isWithoutNetwork)) {
@@ -67,6 +75,22 @@ function located(complaint: Complaint, { cwd, canonicalize }: DenialContext): Lo
   return path === undefined || path.startsWith('~')
     ? complaint
     : { ...complaint, place: locate(resolve(cwd, path), { canonicalize }) };
+}
+
+/** The proxy knows what it refused, and why: no guess from the output comes near that. */
+function describeBlocked([blocked, ...others]: readonly BlockedRequest[]): Denial | undefined {
+  if (blocked === undefined) {
+    return undefined;
+  }
+  const host = parseHost(blocked.host) ?? { name: blocked.host };
+  const { message, hint } = refusalOf(blocked.reason, host, blocked.port);
+  const more = others.length > 0 ? ` (and ${others.length} more)` : '';
+  return {
+    clause: 'hosts',
+    host: formatPlace(host, blocked.port),
+    message: `The sandbox stopped a connection: ${message}${more}.`,
+    hint,
+  };
 }
 
 /** What Cordon's proxy answers, wherever the program prints it. */

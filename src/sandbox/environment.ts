@@ -1,4 +1,5 @@
 import picomatch from 'picomatch';
+import { proxyNames, proxyVariables } from './network/proxyVariables.ts';
 
 /** Which variables a command gets, in the terms of the exec-server protocol. */
 export interface EnvironmentPolicy {
@@ -29,6 +30,8 @@ export interface ChildEnvironmentInput {
   readonly request?: Readonly<Record<string, string>>;
   readonly isTty: boolean;
   readonly isNetworkOff: boolean;
+  /** The network is reached through Cordon's proxy only. */
+  readonly isProxied?: boolean;
   /** Value of the marker `CORDON_SANDBOX`, for scripts that must know; absent when nothing is confined. */
   readonly marker?: string;
   /** The command's `/tmp` is its own, so `TMPDIR` must not point anywhere else. */
@@ -82,6 +85,7 @@ export function childEnvironment(input: ChildEnvironmentInput): Record<string, s
   const { policy } = input;
   const dropped = matcher([
     ...inheritedHazards,
+    ...(input.isProxied === true ? proxyNames : []),
     ...(policy.ignoreDefaultExcludes ? [] : secretNames),
     ...policy.exclude,
   ]);
@@ -93,6 +97,7 @@ export function childEnvironment(input: ChildEnvironmentInput): Record<string, s
   const merged = {
     ...kept,
     ...suggestions({ ...kept, ...set, ...input.request }, input.isTty),
+    ...(input.isProxied === true ? proxyVariables : {}),
     ...set,
     ...input.request,
     ...markers(input),

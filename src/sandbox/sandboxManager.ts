@@ -1,4 +1,5 @@
 import type { Result } from '../base/result.ts';
+import type { BlockedRequest } from './network/blockedRequest.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
 
 /** What somebody wants to run, before any sandbox. `argv[0]` may be a bare name, searched on the env's PATH. */
@@ -17,6 +18,8 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: SandboxType;
+  /** What the allow-list of the network has refused so far. */
+  blocked(): readonly BlockedRequest[];
   /** Removes what the launch left on the machine (empty mount points). Call it once, after the launcher's exit. */
   release(): Promise<void>;
 }

@@ -1,4 +1,5 @@
 import type { Event } from '../base/event.ts';
+import type { BlockedRequest } from '../sandbox/network/blockedRequest.ts';
 
 /** What a terminal view needs of an exec session; the runtime's `Session` has this shape. */
 export interface SessionView {
@@ -36,5 +37,6 @@ export type SessionState =
       readonly exitCode: number;
       readonly signal?: string;
       readonly sandboxDenied: boolean;
+      readonly blockedRequests?: readonly BlockedRequest[];
       readonly durationMs: number;
     };

@@ -1,11 +1,13 @@
 import { measureActivation } from './activation.ts';
 import { measureCommands } from './commands.ts';
 import { measurePatches } from './patches.ts';
+import { measureProxy } from './proxy.ts';
 import { measureStream } from './stream.ts';
 
 await measurePatches();
 await measureCommands();
 await measureStream();
+await measureProxy();
 const times = await measureActivation();
 console.log('\nActivation of the extension, as the editor states it');
 console.log(`  ${times.join(', ')} ms in ${times.length} fresh editors`);

@@ -1,5 +1,6 @@
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
+import type { BlockedRequest } from '../../sandbox/network/blockedRequest.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { OutputStream, TerminalSize } from '../../terminal/childHandle.ts';
@@ -36,6 +37,8 @@ export interface ExitStatus {
   readonly signal?: NodeJS.Signals;
   /** The sandbox likely stopped something the command tried; see sandbox/denial.ts. */
   readonly sandboxDenied: boolean;
+  /** What the network's allow-list refused; absent when there was nothing. */
+  readonly blockedRequests?: readonly BlockedRequest[];
 }
 
 export interface ReadRequest {

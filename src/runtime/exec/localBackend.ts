@@ -99,9 +99,11 @@ class LocalProcess implements ExecProcess {
   readonly onEvent: Event<ExecEvent>;
   readonly #window = new EventWindow();
   readonly #child: ChildHandle;
+  readonly #launch: Launch;
 
   constructor(child: ChildHandle, launch: Launch, isTty: boolean) {
     this.#child = child;
+    this.#launch = launch;
     this.sandbox = launch.sandbox;
     this.isTty = isTty;
     this.onEvent = this.#window.onEvent;
@@ -173,6 +175,10 @@ class LocalProcess implements ExecProcess {
   #judge(exit: ChildExit): ExitStatus {
     if (this.sandbox === 'none' || exit.exitCode === 0) {
       return { ...exit, sandboxDenied: false };
+    }
+    const blockedRequests = this.#launch.blocked();
+    if (blockedRequests.length > 0) {
+      return { ...exit, sandboxDenied: true, blockedRequests };
     }
     const scanner = new DenialScanner();
     for (const { chunk } of this.#window.retained()) {

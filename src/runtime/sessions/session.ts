@@ -171,6 +171,7 @@ export class Session implements SessionView {
           exitCode: event.exitCode,
           ...(event.signal !== undefined && { signal: event.signal }),
           sandboxDenied: event.sandboxDenied,
+          ...(event.blockedRequests !== undefined && { blockedRequests: event.blockedRequests }),
           durationMs: performance.now() - this.#started,
         };
         break;
@@ -192,7 +193,7 @@ export class Session implements SessionView {
     if (this.#state.kind !== 'exited' || this.#state.exitCode === 0 || this.#process.sandbox === 'none') {
       return;
     }
-    const { exitCode, sandboxDenied } = this.#state;
+    const { exitCode, sandboxDenied, blockedRequests } = this.#state;
     const { chunks } = await this.#process.read({ afterSeq: 0 });
     const all = Buffer.concat(chunks.map(({ chunk }) => chunk));
     const output = decodeUtf8(all.subarray(-denialTailBytes));
@@ -203,6 +204,7 @@ export class Session implements SessionView {
       cwd: this.cwd,
       canonicalize,
       isSuspected: sandboxDenied,
+      blockedRequests,
     });
   }
 }

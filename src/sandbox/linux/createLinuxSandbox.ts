@@ -5,6 +5,9 @@ import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { NetworkAccess } from '../network/networkProxy.ts';
+import { NetworkProxy } from '../network/networkProxy.ts';
+import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
 import { isInside } from '../paths.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
@@ -12,7 +15,8 @@ import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
 import type { Machine } from './bubblewrap/mountPlan.ts';
-import { helperInside, planMounts } from './bubblewrap/mountPlan.ts';
+import { helperInside, planMounts, proxyInside } from './bubblewrap/mountPlan.ts';
+import type { Mount } from './bubblewrap/mounts.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
 import { Leases } from './leases.ts';
@@ -36,13 +40,19 @@ export interface LinuxSandboxOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly kernelVersion?: string;
   readonly run?: RunProgram;
+  /** How the proxy of sandboxes with an allow-list reaches the world. */
+  readonly networkAccess?: NetworkAccess;
 }
+
+/** Of a command's text in the log. */
+const longestLabel = 120;
 
 /** What is needed to launch; found once. */
 interface Ready {
   readonly bubblewrap: Bubblewrap;
   readonly machine: Machine;
   readonly leases: Leases;
+  readonly proxy: NetworkProxy;
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
@@ -73,7 +83,12 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
     }
     options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
     const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
-    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value });
+    const proxy = new NetworkProxy({
+      ...options.networkAccess,
+      folder: runtimeFolder.value,
+      log: options.log,
+    });
+    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value, proxy });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -120,7 +135,7 @@ function describe({ path, version, features, landlockVersion }: Bubblewrap): San
 const scopesSince = 6;
 
 async function launch(
-  { bubblewrap, machine, leases }: Ready,
+  { bubblewrap, machine, leases, proxy }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
@@ -134,6 +149,10 @@ async function launch(
   const plan = planMounts(policy, cwd, machine);
   if (!plan.ok) {
     return plan;
+  }
+  const network = await openNetwork(proxy, policy, command);
+  if (!network.ok) {
+    return network;
   }
   const { existing, missing, traps } = plan.value.protectedPaths;
   // An existing name may be the mount point of a parallel run.
@@ -150,6 +169,7 @@ async function launch(
     network: policy.network,
     mounts: [
       ...plan.value.mounts,
+      ...proxyMounts(network.value),
       ...existing.map((path) => ({ path, kind: 'read' }) as const),
       ...held.map((path) => ({ path, kind: 'empty' }) as const),
     ],
@@ -160,6 +180,7 @@ async function launch(
     cwd,
   });
   const release = async (): Promise<void> => {
+    network.value?.dispose();
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
@@ -167,7 +188,38 @@ async function launch(
       log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
     }
   };
-  return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
+  return ok({
+    argv,
+    cwd,
+    env: withoutLoader(command.env),
+    sandbox: 'bubblewrap',
+    blocked: () => network.value?.blocked ?? [],
+    release,
+  });
+}
+
+/** The way out for an allow-list; undefined for the other modes, which need none. */
+async function openNetwork(
+  proxy: NetworkProxy,
+  policy: SandboxPolicy,
+  command: Command,
+): Promise<Result<ProxyEndpoint | undefined, SandboxError>> {
+  if (policy.network !== 'allow-list') {
+    return ok(undefined);
+  }
+  try {
+    return ok(await proxy.open(policy, command.argv.join(' ').slice(0, longestLabel)));
+  } catch (error) {
+    return fail({
+      kind: 'clause-unenforceable',
+      message: `The proxy for the allow-list of ${policy.root} does not start: ${String(error)}.`,
+      hint: 'Correct what it names in cordon.sandbox.hosts or in the runtime folder, or set cordon.sandbox.network to "off".',
+    });
+  }
+}
+
+function proxyMounts(endpoint: ProxyEndpoint | undefined): Mount[] {
+  return endpoint === undefined ? [] : [{ path: proxyInside, kind: 'read', source: endpoint.socketPath }];
 }
 
 /** True when there was a file (or a link) to remove. */

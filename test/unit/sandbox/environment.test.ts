@@ -40,6 +40,31 @@ describe('childEnvironment()', () => {
     assert.deepEqual(names.sort(), ['HOME', 'LANG', 'PATH']);
   });
 
+  it('leads to the proxy of an allow-list, and to no other', () => {
+    const machine = 'http://ann:secret@proxy.example';
+    const inherited = {
+      ...parent,
+      HTTP_PROXY: machine,
+      https_proxy: machine,
+      GLOBAL_AGENT_HTTP_PROXY: machine,
+    };
+    const proxied = run({ inherit: 'all' }, { parent: inherited, isNetworkOff: false, isProxied: true });
+    assert.equal(proxied['HTTPS_PROXY'], 'http://127.0.0.1:3128');
+    assert.equal(proxied['https_proxy'], 'http://127.0.0.1:3128');
+    assert.equal(proxied['CORDON_SANDBOX_NETWORK'], 'allow-list');
+    assert.doesNotMatch(JSON.stringify(proxied), /secret@/);
+    const open = run({ inherit: 'all' }, { parent: inherited, isNetworkOff: false });
+    assert.equal(open['HTTP_PROXY'], machine);
+    assert.ok(!('CORDON_SANDBOX_NETWORK' in open));
+  });
+
+  it('lets a person and a caller name another proxy', () => {
+    const rest = { isNetworkOff: false, isProxied: true, request: { PIP_PROXY: 'c' } };
+    const environment = run({ set: { HTTP_PROXY: 'p' } }, rest);
+    assert.equal(environment['HTTP_PROXY'], 'p');
+    assert.equal(environment['PIP_PROXY'], 'c');
+  });
+
   it('compares core names without regard to case', () => {
     assert.equal(run({}, { parent: { Path: '/p' } })['Path'], '/p');
   });

@@ -1,11 +1,12 @@
 import type { Command } from '../../sandboxManager.ts';
+import { proxyPort } from '../../network/proxyVariables.ts';
 import type { NetworkMode } from '../../policy/policy.ts';
 import type { ResourceLimits } from '../../policy/limits.ts';
 import type { KeeperTasks } from '../keeper.ts';
 import { keeperArguments } from '../keeper.ts';
 import type { Mount } from './mounts.ts';
 import { mountArguments, orderMounts } from './mounts.ts';
-import { helperInside } from './mountPlan.ts';
+import { helperInside, proxyInside } from './mountPlan.ts';
 import { watchedMasks } from './watchedMasks.ts';
 
 /** Options that not every bubblewrap has. */
@@ -54,6 +55,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...['--chdir', input.cwd],
     ...['--', helperInside, '--seccomp', Buffer.from(input.filter).toString('hex')],
     ...limitArguments(input.limits),
+    ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),
     ...(tasks === undefined ? [] : ['--kept']),
     ...['--', ...command.argv],

@@ -12,6 +12,9 @@ import { findProtectedPaths } from './protectedPaths.ts';
 /** Where the launcher's companion is inside every sandbox. */
 export const helperInside = '/run/cordon/launch';
 
+/** Where the network proxy's socket is inside a sandbox with an allow-list; the companion's `--connect` knows it, too. */
+export const proxyInside = '/run/cordon/proxy.sock';
+
 /** Canonical places of this machine; they do not change while Cordon runs. */
 export interface Machine {
   readonly helperPath: string;

@@ -160,4 +160,16 @@ void launch_with_landlock(char **argv, char **envp) __attribute__((noreturn));
 /* Everything after --probe: tries one thing that a sandbox refuses or allows; exit code 0 when it worked. */
 void probe(char **argv, char **envp) __attribute__((noreturn));
 
+/* bridge.c */
+/* Listens on that port of 127.0.0.1, for the Unix socket at the path; connections wait until it is started. */
+void open_bridge(const char *port, const char *path);
+/* Forwards in a process of its own, if a bridge was opened. */
+void start_bridge(void);
+/* A descriptor that is connected to a Unix socket, or the negated error. */
+long connect_to(const char *path);
+
+/* connect.c */
+/* Joins standard input and output with a host, through the network proxy: a ProxyCommand for ssh. */
+void connect_through_proxy(const char *host, const char *port) __attribute__((noreturn));
+
 #endif

@@ -68,6 +68,8 @@ void start(char **argv, char **envp, int is_foreground, int has_keeper) {
     }
     run(argv, envp);
   }
+  /* Behind the command, which has to be the first child: that is how it is found from outside. */
+  start_bridge();
   /* What process 1 is for: reap everything, heed the keeper, end with the command. */
   struct waited sources[] = {{(int)signals, POLLIN_, 0}, {has_keeper ? KEEPER_FD : -1, POLLIN_, 0}};
   for (;;) {

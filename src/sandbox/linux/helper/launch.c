@@ -13,13 +13,16 @@
  *         --hide PATH, --read PATH  puts the mask on PATH back when the machine lifts it (watch.c)
  *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
  *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
- *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--foreground] [--kept] -- ARGV...
+ *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
  *       --kept: there is a keeper, to be met before anything runs.
+ *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *   launch --sweep FOLDER
  *       Removes what runs left whose keeper was killed.
+ *   launch --connect HOST PORT
+ *       Inside, standard input and output through the network proxy (connect.c): what ssh takes as its ProxyCommand.
  *   launch --landlock OPTIONS... -- ARGV...
  *       Instead of bubblewrap: see landlock.c.
  *   launch --landlock-version
@@ -75,6 +78,7 @@ __attribute__((used)) void launch(word *stack) {
   char **envp = argv + stack[0] + 1;
   char **value = 0;
   const char *filter = 0;
+  char **bridge = 0;
   int is_foreground = 0;
   int is_kept = 0;
   int is_outer = 0;
@@ -125,6 +129,10 @@ __attribute__((used)) void launch(word *stack) {
       filter = value[0];
     } else if (has(&argv, &value, "--limit", 2)) {
       set_limit(value[0], value[1]);
+    } else if (has(&argv, &value, "--bridge", 2)) {
+      bridge = value;
+    } else if (has(&argv, &value, "--connect", 2)) {
+      connect_through_proxy(value[0], value[1]);
     } else {
       refuse("arguments");
     }
@@ -152,6 +160,9 @@ __attribute__((used)) void launch(word *stack) {
   scope_abstract_sockets();
   if (filter != 0) {
     load_filter(filter);
+  }
+  if (bridge != 0) {
+    open_bridge(bridge[0], bridge[1]);
   }
   start(argv, envp, is_foreground, is_kept);
 }

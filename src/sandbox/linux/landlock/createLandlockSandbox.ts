@@ -137,6 +137,7 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         env: withoutLoader(command.env),
         sandbox: 'landlock',
         // Nothing was made for it on the machine.
+        blocked: () => [],
         release: async () => {},
       });
     },

@@ -1,0 +1,188 @@
+import { once } from 'node:events';
+import { rmSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
+import type { Server, Socket } from 'node:net';
+import { createServer } from 'node:net';
+import type { Log } from '../../base/log.ts';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import type { HostRules } from '../policy/hostRules.ts';
+import type { BlockedRequest } from './blockedRequest.ts';
+import { dial, dialUpstream, openTunnel } from './dial.ts';
+import type { Connection, Front, Purpose } from './front.ts';
+import type { Lookup, Passage } from './gate.ts';
+import { Gate } from './gate.ts';
+import type { Host } from './host.ts';
+import { formatPlace } from './host.ts';
+import { createHttpFront } from './httpFront.ts';
+import type { Refusal } from './refusal.ts';
+import { refusalOf, unreachable } from './refusal.ts';
+import { serveSocks, socksVersion } from './socksFront.ts';
+import type { Upstream } from './upstream.ts';
+import { isExcepted, parseUpstream } from './upstream.ts';
+
+const mostConnections = 512;
+/** A client that connects and says nothing. */
+const firstByteMs = 60_000;
+/** Enough to explain a failure; a command that tries every host of the internet is explained by the first ones. */
+const mostBlocked = 100;
+
+export interface ProxyEndpointOptions {
+  readonly socketPath: string;
+  readonly rules: HostRules;
+  readonly label: string;
+  readonly log: Log;
+  readonly lookup: Lookup;
+  readonly upstream: () => Upstream | undefined;
+  readonly decide: ((host: Host, port: number) => Promise<'allow' | 'deny'>) | undefined;
+}
+
+/** The proxy of one command. Everything that goes through it is closed with it. */
+export class ProxyEndpoint implements Front {
+  readonly socketPath: string;
+  readonly #options: ProxyEndpointOptions;
+  readonly #gate: Gate;
+  readonly #http: HttpServer;
+  readonly #server: Server;
+  readonly #sockets = new Set<Socket>();
+  readonly #blocked = new Map<string, BlockedRequest>();
+  #isDisposed = false;
+
+  constructor(options: ProxyEndpointOptions) {
+    this.#options = options;
+    this.socketPath = options.socketPath;
+    this.#gate = new Gate({
+      rules: options.rules,
+      lookup: options.lookup,
+      decide: options.decide,
+      mayBeUnresolved: (host) => this.#upstreamFor(host) !== undefined,
+    });
+    this.#http = createHttpFront(this);
+    this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
+    this.#server.maxConnections = mostConnections;
+    this.#server.on('drop', () => this.#note(`more than ${mostConnections} connections: one was closed`));
+  }
+
+  async listen(): Promise<void> {
+    this.#server.listen({ path: this.socketPath });
+    await once(this.#server, 'listening');
+  }
+
+  /** What was refused so far, each host, port and reason once. */
+  get blocked(): readonly BlockedRequest[] {
+    return [...this.#blocked.values()];
+  }
+
+  async open(host: Host, port: number, purpose: Purpose): Promise<Result<Connection, Refusal>> {
+    const admitted = await this.#gate.admit(host, port);
+    const opened = admitted.ok ? await this.#connect(admitted.value, host, port, purpose) : admitted;
+    if (opened.ok) {
+      this.#note(`${formatPlace(host, port)} allowed`);
+    } else {
+      this.#note(opened.error.message);
+      if (!admitted.ok) {
+        this.#block(admitted.error, host.name, port);
+      }
+    }
+    return opened;
+  }
+
+  admitsServerName(serverName: string, host: Host, port: number): boolean {
+    if (this.#gate.admitsServerName(serverName, host, port)) {
+      return true;
+    }
+    const refusal = refusalOf('server-name', { name: serverName }, port);
+    this.#note(refusal.message);
+    this.#block(refusal, serverName, port);
+    return false;
+  }
+
+  noteMalformed(what: string): void {
+    this.#note(`refused: ${what}`);
+  }
+
+  dispose(): void {
+    this.#isDisposed = true;
+    this.#server.close();
+    this.#http.close();
+    for (const socket of this.#sockets) {
+      socket.destroy();
+    }
+    rmSync(this.socketPath, { force: true });
+  }
+
+  #accept(socket: Socket): void {
+    this.#own(socket);
+    socket.setTimeout(firstByteMs, () => socket.destroy());
+    socket.once('readable', () => {
+      const first = socket.read(1) as Buffer | null;
+      if (first === null) {
+        socket.destroy();
+        return;
+      }
+      socket.setTimeout(0);
+      socket.removeAllListeners('timeout');
+      socket.unshift(first);
+      if (first[0] === socksVersion) {
+        void serveSocks(this, socket);
+      } else {
+        this.#http.emit('connection', socket);
+      }
+    });
+  }
+
+  async #connect(
+    { addresses, isLocal }: Passage,
+    host: Host,
+    port: number,
+    purpose: Purpose,
+  ): Promise<Result<Connection, Refusal>> {
+    const own = (socket: Socket): void => this.#own(socket);
+    const upstream = isLocal ? undefined : this.#upstreamFor(host);
+    try {
+      if (upstream === undefined) {
+        return ok({ socket: await dial(addresses, port, own) });
+      }
+      const proxy = parseUpstream(upstream.url);
+      if (proxy === undefined) {
+        return fail(unreachable(host, port, 'the proxy of this machine is not a plain HTTP one'));
+      }
+      const socket = await dialUpstream(proxy, own);
+      return ok(
+        purpose === 'forward'
+          ? { socket, upstream: proxy }
+          : { socket: await openTunnel(socket, proxy, formatPlace(host, port)) },
+      );
+    } catch (error) {
+      return fail(unreachable(host, port, (error as NodeJS.ErrnoException).code ?? String(error)));
+    }
+  }
+
+  #upstreamFor(host: Host): Upstream | undefined {
+    const upstream = this.#options.upstream();
+    return upstream === undefined || isExcepted(upstream, host) ? undefined : upstream;
+  }
+
+  #own(socket: Socket): void {
+    if (this.#isDisposed) {
+      socket.destroy();
+      throw Object.assign(new Error('the command has ended'), { code: 'ECANCELED' });
+    }
+    this.#sockets.add(socket);
+    // Whoever uses the socket sees the error, too; without a listener it would be the end of the runtime.
+    socket.on('error', () => {});
+    socket.once('close', () => this.#sockets.delete(socket));
+  }
+
+  #block({ reason }: Refusal, host: string, port: number): void {
+    const key = `${reason} ${host} ${port}`;
+    const isBlock = reason !== undefined && reason !== 'malformed';
+    if (isBlock && !this.#blocked.has(key) && this.#blocked.size < mostBlocked) {
+      this.#blocked.set(key, { host, port, reason, time: Date.now() });
+    }
+  }
+
+  #note(what: string): void {
+    this.#options.log.debug(`network: ${what} [${this.#options.label}]`);
+  }
+}
