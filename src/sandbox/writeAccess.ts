@@ -1,7 +1,7 @@
 import type { Stats } from 'node:fs';
 import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { followGitPointer, isGitFolder } from './gitFolders.ts';
+import { followGitPointer, isGitFolder } from './git/gitFolders.ts';
 import { isInside } from './paths.ts';
 import { decisionOn, deepestRule } from './policy/fileRules.ts';
 import type { FileRule } from './policy/fileRules.ts';
