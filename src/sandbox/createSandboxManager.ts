@@ -23,7 +23,7 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
           cwd: command.cwd,
           env: command.env,
           sandbox: 'none',
-          release: async () => {},
+          release: async () => [],
         });
       }
       const launch = await confined.transform(policy, command);

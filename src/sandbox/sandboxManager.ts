@@ -1,4 +1,5 @@
 import type { Result } from '../base/result.ts';
+import type { Finding } from './aftermath/finding.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
 
 /** What somebody wants to run, before any sandbox. `argv[0]` may be a bare name, searched on the env's PATH. */
@@ -17,8 +18,11 @@ export interface Launch {
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;
   readonly sandbox: SandboxType;
-  /** Removes what the launch left on the machine (empty mount points). Call it once, after the launcher's exit. */
-  release(): Promise<void>;
+  /**
+   * Removes what the launch left on the machine (empty mount points), and disarms what the command left for git or
+   * editors to run. Call it once, after the launcher's exit; it does not reject.
+   */
+  release(): Promise<readonly Finding[]>;
 }
 
 export type SandboxType = 'none' | 'bubblewrap';

@@ -28,7 +28,7 @@ class Reader {
 
   constructor(text: string) {
     this.#text = text;
-    this.#at = text.startsWith('\uFEFF') ? 1 : 0;
+    this.#at = /^(\uFEFF|\xEF\xBB\xBF)/.exec(text)?.[0].length ?? 0;
   }
 
   /** False on the first thing that git does not understand. */

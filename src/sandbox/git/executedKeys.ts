@@ -48,8 +48,6 @@ export function runsProgram({ key, value = 'true' }: ConfigEntry): boolean {
   }
   const name = key.slice(key.lastIndexOf('.') + 1);
   const isCommand =
-    key.startsWith('pager.') ||
-    commandWords.test(name) ||
-    commandKeys.some((pattern) => pattern.test(key));
+    key.startsWith('pager.') || commandWords.test(name) || commandKeys.some((pattern) => pattern.test(key));
   return isCommand && (key.startsWith('protocol.') ? !/^(never|user)$/.test(value) : !booleans.test(value));
 }

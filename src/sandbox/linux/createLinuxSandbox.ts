@@ -1,12 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, realpathSync, rmSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { tmpdir, release, version } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { Aftermath } from '../aftermath/aftermath.ts';
+import type { Finding } from '../aftermath/finding.ts';
+import { removedRedirect } from '../aftermath/finding.ts';
 import { isInside } from '../paths.ts';
+import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
+import { writableRoots } from '../policy/policy.ts';
+import { systemFolders } from '../policy/systemFolders.ts';
 import type { Command, Launch, SandboxError, SandboxManager } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
@@ -20,6 +26,7 @@ import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
 import { buildFilter } from './seccomp/filter.ts';
+import { TreeIndexes } from './treeIndexes.ts';
 
 export interface LinuxSandboxOptions {
   readonly helperPath: string;
@@ -41,6 +48,7 @@ interface Ready {
   readonly bubblewrap: Bubblewrap;
   readonly machine: Machine;
   readonly leases: Leases;
+  readonly trees: TreeIndexes;
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
@@ -71,7 +79,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
     }
     options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
     const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
-    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value });
+    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value, trees: new TreeIndexes() });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -100,7 +108,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): SandboxManager
 }
 
 async function launch(
-  { bubblewrap, machine, leases }: Ready,
+  { bubblewrap, machine, leases, trees }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
@@ -111,11 +119,19 @@ async function launch(
     return fail(bubblewrapMissing);
   }
   const cwd = canonical(command.cwd);
-  const plan = planMounts(policy, cwd, machine);
+  const roots = writableRoots(policy).filter(
+    (root) => !systemFolders.some((folder) => isInside(root, folder)),
+  );
+  const tree = await trees.read(roots, policy.hidden);
+  if (!tree.ok) {
+    return tree;
+  }
+  const plan = planMounts(policy, cwd, machine, tree.value);
   if (!plan.ok) {
     return plan;
   }
-  const { existing, missing, traps } = plan.value.protectedPaths;
+  const { existing, missing, guards } = plan.value.protectedPaths;
+  const traps = guards.filter(({ expected }) => expected.kind === 'absent').map(({ path }) => path);
   // An existing name may be the mount point of a parallel run.
   const held = [...missing, ...existing.filter((path) => leases.isMountPoint(path))];
   const run = randomUUID();
@@ -136,22 +152,26 @@ async function launch(
     command,
     cwd,
   });
-  const release = async (): Promise<void> => {
+  const aftermath = new Aftermath({
+    ...plan.value.protectedPaths,
+    roots,
+    before: tree.value,
+    isWritable: (path) => accessTo(policy, path) === 'write',
+  });
+  const release = async (): Promise<readonly Finding[]> => {
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
-    for (const path of traps.filter((path) => removeFile(path) || leases.takeNote(path))) {
-      log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
-    }
+    const after = await trees.read(roots, policy.hidden);
+    const removed = traps.filter((path) => leases.takeNote(path));
+    const findings = [
+      ...removed.map(removedRedirect),
+      ...aftermath.end(after.ok ? after.value : tree.value),
+    ];
+    findings.forEach(({ message }) => log.warn(`sandbox: ${message}`));
+    return findings;
   };
   return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
-}
-
-/** True when there was a file (or a link) to remove. */
-function removeFile(path: string): boolean {
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  rmSync(path, { force: true });
-  return isThere;
 }
 
 /** Without leases nothing runs: parallel runs would take each other's protection away. */

@@ -4,7 +4,7 @@
  * branch), or it gives an agent rights. What a person starts on purpose is the project's own code and the agent's work:
  * `package.json`, `Makefile`, `.npmrc`, `.yarnrc.yml`, `.pre-commit-config.yaml`; workflows in `.github` do not run here.
  */
-export const heldNames = [
+export const heldNames: readonly string[] = [
   '.git',
   '.codex',
   '.agents',
@@ -17,13 +17,13 @@ export const heldNames = [
   '.devcontainer',
   '.devcontainer.json',
   '.envrc',
-] as const;
+];
 
 /**
  * Protected where they exist, but not kept from coming to be: a project that has none makes nothing obey them, and
  * every name that is held costs each command a mount.
  */
-const keptNames = [
+const keptNames: readonly string[] = [
   '.aws',
   '.gemini',
   '.windsurf',
@@ -46,13 +46,13 @@ const keptNames = [
   '.zlogin',
   '.zlogout',
   '.inputrc',
-] as const;
+];
 
 /** Existing or not: those that are held when missing first. */
 export const protectedNames: readonly string[] = [...heldNames, ...keptNames];
 
-/** More, below a root that is the person's home folder: what a login or a shell starts; held when missing. */
-export const homeNames = [
+/** In a root that is the person's home folder: what a login or a shell starts. Held where the folder above exists. */
+export const homeNames: readonly string[] = [
   '.bashrc',
   '.bash_profile',
   '.bash_login',
@@ -69,7 +69,7 @@ export const homeNames = [
   '.config/autostart',
   '.config/systemd',
   '.config/environment.d',
-] as const;
+];
 
 /** The submodules' addresses: data that git follows only when asked, so commands that run git may write it. */
 export const submoduleList = '.gitmodules';

@@ -3,6 +3,7 @@ import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { Guard } from '../../aftermath/guard.ts';
+import { readRealFile } from '../../aftermath/realFile.ts';
 import type { GitTarget } from '../../git/gitFolders.ts';
 import {
   followGitPointer,
@@ -13,7 +14,6 @@ import {
   namesPointer,
 } from '../../git/gitFolders.ts';
 import { gitReach } from '../../git/gitReach.ts';
-import { readText } from '../../git/readText.ts';
 import { isBelow, isInside } from '../../paths.ts';
 import { accessTo, deepestRule } from '../../policy/fileRules.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
@@ -40,7 +40,9 @@ export interface ProtectedPaths {
   readonly guards: readonly Guard[];
   /** Repositories' folders outside of the writable places, without which git does not work in a root. */
   readonly outside: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
-  /** Repositories' folders in which the command may write: looked through after the run. */
+  /** Every repository's folder that was found; what is new after the run is not among them. */
+  readonly gitFolders: readonly string[];
+  /** Those of them in which the command may write. */
   readonly writableGitFolders: readonly string[];
 }
 
@@ -72,7 +74,8 @@ export function findProtectedPaths(
   for (const folder of tree.bareRepositories.filter((path) => search.isWritable(path))) {
     search.insides(folder, folder);
   }
-  for (const path of filesWithNamesOutside(tree.linkedFiles.filter((file) => search.isWritable(file.path)))) {
+  const linkedFiles = tree.linkedFiles.filter((file) => search.isWritable(file.path));
+  for (const path of filesWithNamesOutside(linkedFiles, writableRoots(policy))) {
     search.keep(path);
   }
   return search.result();
@@ -87,6 +90,7 @@ class Search {
   readonly #missing = new Set<string>();
   readonly #guards = new Map<string, Guard>();
   readonly #outside = new Map<string, 'read' | 'write'>();
+  readonly #gitFolders = new Set<string>();
   readonly #writableGitFolders = new Set<string>();
 
   constructor(policy: SandboxPolicy, sharedFolders: readonly string[]) {
@@ -118,7 +122,10 @@ class Search {
       if (name === '.git') {
         this.repository(path, true);
       } else if (!this.#roots.includes(path)) {
-        this.keep(path, heldNames.some((held) => held === name) || homeNames.some((held) => held === name));
+        this.keep(
+          path,
+          heldNames.includes(name) || (homeNames.includes(name) && lookUp(dirname(path)) !== undefined),
+        );
       }
     }
     if (!this.#mayRunGit) {
@@ -140,8 +147,7 @@ class Search {
     }
     if (this.#mayRunGit && !isTop && entry.isFile()) {
       // A mount would keep `git worktree remove` from doing its work.
-      const content = readText(path, maxPointerBytes) ?? '';
-      this.#guards.set(path, { path, expected: { kind: 'file', content }, mayGo: true });
+      this.#guardFile(path);
     } else {
       this.keep(path);
     }
@@ -162,15 +168,12 @@ class Search {
         } else if (heldGitNames.has(name) && isGitFolderOfItsOwn(gitFolder)) {
           this.keep(path, true);
         } else if (!heldGitNames.has(name)) {
-          this.#guards.set(path, { path, expected: { kind: 'absent' }, mayGo: true });
+          this.#guardFile(path);
         }
       }
       // It makes git take hooks and configuration from where it says.
-      const commondir = join(gitFolder, 'commondir');
-      const content = readText(commondir, maxPointerBytes);
-      const expected =
-        content === undefined ? ({ kind: 'absent' } as const) : ({ kind: 'file', content } as const);
-      this.#guards.set(commondir, { path: commondir, expected, mayGo: true });
+      this.#guardFile(join(gitFolder, 'commondir'));
+      this.#gitFolders.add(gitFolder);
     }
     this.#writableGitFolders.add(folder);
     this.#reach(folder, workTree);
@@ -205,8 +208,21 @@ class Search {
       missing: [...this.#missing].filter((path) => !this.#isCovered(path)),
       guards: [...this.#guards.values()].filter(({ path }) => !this.#isCovered(path)),
       outside: [...this.#outside].map(([path, access]) => ({ path, access })),
+      gitFolders: [...this.#gitFolders],
       writableGitFolders: [...this.#writableGitFolders],
     };
+  }
+
+  /** For a file that a mount must not cover, or that is missing where git fails on a folder. */
+  #guardFile(path: string): void {
+    const content = readRealFile(path);
+    if (content !== undefined) {
+      this.#guards.set(path, { path, expected: { kind: 'file', content }, mayGo: true });
+    } else if (lookUp(path) === undefined) {
+      this.#guards.set(path, { path, expected: { kind: 'absent' }, mayGo: true });
+    } else {
+      this.keep(path);
+    }
   }
 
   #gitFolder(path: string, workTree: string): void {
@@ -214,6 +230,7 @@ class Search {
       this.insides(path, workTree);
       return;
     }
+    this.#gitFolders.add(path);
     this.keep(path);
     this.#reach(path, workTree);
   }
@@ -250,9 +267,11 @@ class Search {
     if (this.isWritable(path) || !isOpen || lookUp(path)?.uid !== process.getuid?.()) {
       return;
     }
-    this.#outside.set(path, this.#mayRunGit ? 'write' : 'read');
     if (this.#mayRunGit) {
+      this.#outside.set(path, 'write');
       this.insides(path, workTree);
+    } else if (accessTo(this.#policy, path) === 'none') {
+      this.#outside.set(path, 'read');
     }
   }
 
@@ -285,8 +304,6 @@ class Search {
     );
   }
 }
-
-const maxPointerBytes = 4096;
 
 function namesIn(root: string): string[] {
   const workspaceFiles = readdirSync(root).filter(isWorkspaceFile);
