@@ -1,4 +1,5 @@
 import { lstatSync, realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { followGitPointer, innerGitFolders } from '../git/gitFolders.ts';
 import { isInside } from '../paths.ts';
 import { disarmGitFolder, disarmOne, disarmTodo, execLines } from './disarmGitFolder.ts';
@@ -13,6 +14,7 @@ export interface KnownRepositories {
 }
 
 export interface AftermathInput {
+  readonly roots: readonly string[];
   readonly before: KnownRepositories;
   readonly guards: readonly Guard[];
   /** Every repository's folder that was protected during the run. */
@@ -33,8 +35,12 @@ export class Aftermath {
   /** The folders inside of those that may be written, and the `exec` lines in each. */
   readonly #inner: ReadonlyMap<string, ReadonlySet<string>>;
 
+  /** The roots' own, which an index of what is below does not know. */
+  readonly #atTop: readonly string[];
+
   constructor(input: AftermathInput) {
     this.#input = input;
+    this.#atTop = topsOf(input.roots);
     this.#inner = new Map(
       input.writableGitFolders
         .flatMap((folder) => [folder, ...innerGitFolders(folder)])
@@ -44,12 +50,17 @@ export class Aftermath {
   }
 
   end(after: KnownRepositories): readonly Finding[] {
-    const { before, writableGitFolders } = this.#input;
-    const known = new Set([...before.repositories, ...before.bareRepositories]);
+    const { before, writableGitFolders, gitFolders, roots } = this.#input;
+    const known = new Set([
+      ...before.repositories,
+      ...before.bareRepositories,
+      ...gitFolders,
+      ...this.#atTop,
+    ]);
     const isNew = (path: string): boolean => !known.has(path);
     const guarded = this.#watch.end();
     const planted = new Set([
-      ...after.repositories.filter(isNew).flatMap((path) => this.#foldersOf(path)),
+      ...[...after.repositories, ...topsOf(roots)].filter(isNew).flatMap((path) => this.#foldersOf(path)),
       ...after.bareRepositories.filter(isNew),
     ]);
     const inner = writableGitFolders.flatMap((folder) => [folder, ...innerGitFolders(folder)]);
@@ -81,6 +92,12 @@ export class Aftermath {
           !this.#input.gitFolders.some((folder) => isInside(target, folder)),
       );
   }
+}
+
+function topsOf(roots: readonly string[]): string[] {
+  return roots
+    .map((root) => join(root, '.git'))
+    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 }
 
 function canonical(path: string): string {

@@ -1,6 +1,8 @@
 import type { FSWatcher } from 'node:fs';
 import { lstatSync, readlinkSync, symlinkSync, watch, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
+import { parseGitConfig } from '../git/configFile.ts';
+import { runsProgram } from '../git/executedKeys.ts';
 import type { Finding } from './finding.ts';
 import { readRealFile } from './realFile.ts';
 import { inRealFolder, setAside } from './realFolder.ts';
@@ -11,9 +13,12 @@ import { inRealFolder, setAside } from './realFolder.ts';
  */
 export interface Guard {
   readonly path: string;
-  /** A file's content as Latin-1, a link's target, or nothing at all. */
+  /**
+   * A file's content as Latin-1, a link's target, or nothing at all. A `config` may change as long as it makes git run
+   * nothing new.
+   */
   readonly expected:
-    | { readonly kind: 'file'; readonly content: string }
+    | { readonly kind: 'file' | 'config'; readonly content: string }
     | { readonly kind: 'link'; readonly target: string }
     | { readonly kind: 'absent' };
   /** Whether git itself has reasons to remove it: the pointer of a worktree that goes. */
@@ -36,7 +41,7 @@ export function putRight(guard: Guard): Finding | undefined {
     }
     const isThere = lstatSync(place, { throwIfNoEntry: false }) !== undefined;
     const aside = isThere ? setAside(folder, name) : undefined;
-    if (expected.kind === 'file') {
+    if (expected.kind === 'file' || expected.kind === 'config') {
       writeFileSync(place, expected.content, { encoding: 'latin1', flag: 'wx' });
     } else if (expected.kind === 'link') {
       symlinkSync(expected.target, place);
@@ -106,9 +111,25 @@ function isAsExpected(place: string, { expected, mayGo }: Guard): boolean {
       return false;
     case 'file':
       return readRealFile(place) === expected.content;
+    case 'config':
+      return runsNothingNew(readRealFile(place), expected.content);
     case 'link':
       return entry.isSymbolicLink() && readlinkSync(place) === expected.target;
   }
+}
+
+function runsNothingNew(text: string | undefined, before: string): boolean {
+  const known = new Set(programsIn(before));
+  return text === before || programsIn(text)?.every((program) => known.has(program)) === true;
+}
+
+/** Undefined for what git could not read. */
+function programsIn(text: string | undefined): string[] | undefined {
+  return text === undefined
+    ? undefined
+    : parseGitConfig(text)
+        ?.filter(runsProgram)
+        .map(({ key, value }) => `${key}=${value}`);
 }
 
 /** Guarded paths had no links in them. */

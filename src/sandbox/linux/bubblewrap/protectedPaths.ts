@@ -122,10 +122,7 @@ class Search {
       if (name === '.git') {
         this.repository(path, true);
       } else if (!this.#roots.includes(path)) {
-        this.keep(
-          path,
-          heldNames.includes(name) || (homeNames.includes(name) && lookUp(dirname(path)) !== undefined),
-        );
+        this.keep(path, isHeld(root, name));
       }
     }
     if (!this.#mayRunGit) {
@@ -137,8 +134,8 @@ class Search {
   repository(path: string, isTop: boolean): void {
     const entry = lookUp(path);
     if (entry === undefined) {
-      this.keep(path, true);
-      this.#repositoryAbove(path);
+      // Where there is none at all, `git init` makes one, which is looked at after the run.
+      this.keep(path, this.#openRepositoryAbove(dirname(path)) || !this.#mayRunGit);
       return;
     }
     if (entry.isDirectory()) {
@@ -163,7 +160,9 @@ class Search {
     for (const gitFolder of [folder, ...innerGitFolders(folder)]) {
       for (const name of executedGitNames) {
         const path = join(gitFolder, name);
-        if (lookUp(path) !== undefined) {
+        if (name === 'config' && isOfSubmodule(gitFolder)) {
+          this.#guardFile(path, 'config');
+        } else if (lookUp(path) !== undefined) {
           this.keep(path);
         } else if (heldGitNames.has(name) && isGitFolderOfItsOwn(gitFolder)) {
           this.keep(path, true);
@@ -214,10 +213,10 @@ class Search {
   }
 
   /** For a file that a mount must not cover, or that is missing where git fails on a folder. */
-  #guardFile(path: string): void {
+  #guardFile(path: string, kind: 'file' | 'config' = 'file'): void {
     const content = readRealFile(path);
     if (content !== undefined) {
-      this.#guards.set(path, { path, expected: { kind: 'file', content }, mayGo: true });
+      this.#guards.set(path, { path, expected: { kind, content }, mayGo: true });
     } else if (lookUp(path) === undefined) {
       this.#guards.set(path, { path, expected: { kind: 'absent' }, mayGo: true });
     } else {
@@ -247,17 +246,18 @@ class Search {
     }
   }
 
-  /** The root may be a folder of a repository that begins above it. */
-  #repositoryAbove(missing: string): void {
-    const path = gitAbove(dirname(missing));
+  /** The root may be a folder of a repository that begins above it; returns whether it is. */
+  #openRepositoryAbove(root: string): boolean {
+    const path = gitAbove(root);
     // Nobody sees what the rest of the tree is: git would take it for deleted.
     if (path === undefined || accessTo(this.#policy, dirname(path)) === 'none') {
-      return;
+      return path !== undefined;
     }
     const targets = lookUp(path)?.isFile() === true ? followGitPointer(path) : [{ path, isMissing: false }];
     for (const target of targets.filter(({ isMissing }) => !isMissing)) {
       this.#openOutside(target.path, dirname(path));
     }
+    return true;
   }
 
   /** Git does not work in a repository of another user, so that one stays closed; as does what a person's rule says. */
@@ -305,9 +305,21 @@ class Search {
   }
 }
 
+function isHeld(root: string, name: string): boolean {
+  const isOfHome =
+    root === homedir() && homeNames.includes(name) && lookUp(dirname(join(root, name))) !== undefined;
+  return isOfHome || heldNames.includes(name);
+}
+
 function namesIn(root: string): string[] {
   const workspaceFiles = readdirSync(root).filter(isWorkspaceFile);
   return [...protectedNames, ...workspaceFiles, ...(root === homedir() ? homeNames : [])];
+}
+
+/** `git submodule update` always writes the submodule's configuration, if only what is in it already. */
+function isOfSubmodule(gitFolder: string): boolean {
+  const at = gitFolder.lastIndexOf('/modules/');
+  return at > 0 && isGitFolder(gitFolder.slice(0, at));
 }
 
 /** A linked worktree's folder has no hooks of its own. */
