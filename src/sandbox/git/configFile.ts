@@ -24,7 +24,7 @@ class Reader {
   readonly entries: ConfigEntry[] = [];
   readonly #text: string;
   #at: number;
-  #section = '';
+  #prefix = '';
 
   constructor(text: string) {
     this.#text = text;
@@ -69,8 +69,8 @@ class Reader {
       }
       name += char.toLowerCase();
     }
-    this.#section = name;
-    return true;
+    this.#prefix = `${name}.`;
+    return name !== '';
   }
 
   #readSubsection(name: string, space: string): boolean {
@@ -92,7 +92,7 @@ class Reader {
       }
       subsection += literal;
     }
-    this.#section = `${name}.${subsection}`;
+    this.#prefix = `${name}.${subsection}.`;
     return this.#next() === ']';
   }
 
@@ -119,7 +119,7 @@ class Reader {
     }
     const lineEnd = /\r?\n$/.exec(this.#text.slice(start, this.#at))?.[0].length ?? 0;
     const end = this.#at - lineEnd;
-    this.entries.push({ key: `${this.#section}.${name.toLowerCase()}`, value, start, end });
+    this.entries.push({ key: `${this.#prefix}${name.toLowerCase()}`, value, start, end });
     return true;
   }
 
@@ -156,9 +156,9 @@ class Reader {
   }
 }
 
-/** What stands after a backslash; the end of a line stands for nothing. */
+/** What stands after a backslash; the end of a line, or of the file, stands for nothing. */
 function unescaped(char: string): string | undefined {
-  return { '\n': '', t: '\t', b: '\b', n: '\n', '\\': '\\', '"': '"' }[char];
+  return { [endOfFile]: '', '\n': '', t: '\t', b: '\b', n: '\n', '\\': '\\', '"': '"' }[char];
 }
 
 function isSpace(char: string): boolean {
