@@ -3,23 +3,31 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Outcome } from './harness.ts';
-import { Arena, isRoot } from './harness.ts';
+import { Arena, arenaOf, isRoot } from './harness.ts';
 
-const asNobody = ['setpriv', '--reuid=65534', '--regid=65534', '--clear-groups'];
+const nobody = 65534;
 const users = [
-  { name: 'the user of the tests', startedBy: [] },
+  { name: 'the user of the tests', startedBy: [], makeArena: async () => new Arena() },
   // Others have run the first half themselves.
-  ...(isRoot ? [{ name: 'an ordinary user', startedBy: asNobody }] : []),
+  ...(isRoot
+    ? [
+        {
+          name: 'an ordinary user',
+          startedBy: ['setpriv', `--reuid=${nobody}`, `--regid=${nobody}`, '--clear-groups'],
+          makeArena: () => arenaOf(nobody),
+        },
+      ]
+    : []),
 ];
 
-for (const { name, startedBy } of users) {
+for (const { name, startedBy, makeArena } of users) {
   describe(`Git works for commands that run it, as ${name}:`, function () {
     before(function () {
       if (process.platform !== 'linux') this.skip();
     });
 
     let arena: Arena;
-    beforeEach(() => void (arena = new Arena()));
+    beforeEach(async () => void (arena = await makeArena()));
     afterEach(() => arena.dispose());
 
     const host = (folder: string, ...args: string[]): string =>
@@ -39,7 +47,7 @@ for (const { name, startedBy } of users) {
     };
     const run = async (script: string, git: 'read-only' | 'writable', cwd = arena.root): Promise<Outcome> => {
       if (startedBy.length > 0) {
-        execFileSync('chown', ['-R', '65534:65534', arena.folder]);
+        execFileSync('chown', ['-R', `${nobody}:${nobody}`, arena.folder]);
         execFileSync('chmod', ['-R', 'a+rwX', arena.folder]);
       }
       // A home without anybody's settings; a local submodule is a clone over `file:`.

@@ -164,10 +164,7 @@ async function launch(
     }
     const after = await trees.read(roots, policy.hidden);
     const removed = traps.filter((path) => leases.takeNote(path));
-    const findings = [
-      ...removed.map(removedRedirect),
-      ...aftermath.end(after.ok ? after.value : tree.value),
-    ];
+    const findings = [...removed.map(removedRedirect), ...aftermath.end(after.ok ? after.value : tree.value)];
     findings.forEach(({ message }) => log.warn(`sandbox: ${message}`));
     return findings;
   };
