@@ -212,7 +212,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
   it('the place that a pointer file leads to in vain', async () => {
     put('work/.git', 'gitdir: ../later\n');
     await resists(
-      'mkdir later && echo evil > later/config',
+      'mkdir -p later; echo evil > later/config',
       () => existsSync(inside('later/config')),
       held(inside('later')),
     );
@@ -250,8 +250,8 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(`echo evil >> ${included}`, changed(included), readOnly(included));
     await resists(`echo evil >> ${program}`, changed(program), readOnly(program));
     await resists(
-      'echo evil > missing',
-      () => existsSync(inside('missing')) && lstatSync(inside('missing')).isFile(),
+      'mkdir -p missing; echo evil > missing/x',
+      () => existsSync(inside('missing/x')),
       held(inside('missing')),
     );
   });
