@@ -4,7 +4,6 @@ import {
   chmodSync,
   existsSync,
   linkSync,
-  lstatSync,
   mkdirSync,
   readFileSync,
   readdirSync,
