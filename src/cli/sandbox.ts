@@ -6,6 +6,8 @@ import type { ExecProcess, StartError } from '../runtime/exec/execBackend.ts';
 import { findExecutable } from '../runtime/exec/findExecutable.ts';
 import { environmentUnder, policyForCommand } from '../runtime/orchestrator.ts';
 import { createBashParser } from '../sandbox/commands/bashParser.ts';
+import type { Finding } from '../sandbox/aftermath/finding.ts';
+import { findingLines } from '../sandbox/aftermath/findingLines.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxError, SandboxManager } from '../sandbox/sandboxManager.ts';
@@ -111,7 +113,7 @@ async function runOnInheritedStdio(
         : signalSandboxedGroup(pid, signal) || signalGroup(pid, signal));
     });
   }
-  return exitCode.finally(() => launch.value.release());
+  return exitCode.finally(async () => tell(await launch.value.release()));
 }
 
 /** On a terminal the command gets one of its own, so that it cannot type into ours. */
@@ -142,6 +144,7 @@ async function runOnTerminal(
   } finally {
     restore();
   }
+  tell(child.findings);
   return child.exit?.exitCode ?? 1;
 }
 
@@ -159,6 +162,12 @@ function connectTerminal(child: ExecProcess): () => void {
 
 function terminalSize(): { columns: number; rows: number } {
   return { columns: process.stdout.columns || 80, rows: process.stdout.rows || 24 };
+}
+
+function tell(findings: readonly Finding[]): void {
+  for (const line of findingLines(findings)) {
+    process.stderr.write(`cordon: ${line}\n`);
+  }
 }
 
 function refuse(error: StartError | SandboxError): number {

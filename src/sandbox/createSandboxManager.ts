@@ -47,7 +47,7 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
       if (isUnsandboxed(policy)) {
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
         const { argv, cwd, env } = command;
-        return ok({ argv, cwd, env, sandbox: 'none', blocked: () => [], release: async () => {} });
+        return ok({ argv, cwd, env, sandbox: 'none', blocked: () => [], release: async () => [] });
       }
       const chosen = (await check()).launcherFor(policy);
       const launch: Result<Launch, SandboxError> = chosen.ok

@@ -1,4 +1,5 @@
 import type { Result } from '../base/result.ts';
+import type { Finding } from './aftermath/finding.ts';
 import type { BlockedRequest } from './network/blockedRequest.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
 
@@ -20,8 +21,11 @@ export interface Launch {
   readonly sandbox: SandboxType;
   /** What the allow-list of the network has refused so far. */
   blocked(): readonly BlockedRequest[];
-  /** Removes what the launch left on the machine (empty mount points). Call it once, after the launcher's exit. */
-  release(): Promise<void>;
+  /**
+   * Removes what the launch left on the machine (empty mount points), and disarms what the command left for git or
+   * editors to run. Call it once, after the launcher's exit; it does not reject.
+   */
+  release(): Promise<readonly Finding[]>;
 }
 
 export type SandboxType = 'none' | LauncherName;

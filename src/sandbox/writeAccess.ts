@@ -1,14 +1,21 @@
 import type { Stats } from 'node:fs';
-import { lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { followGitPointer, isGitFolder } from './gitFolders.ts';
+import { followGitPointer, isGitFolder } from './git/gitFolders.ts';
+import { gitReach } from './git/gitReach.ts';
 import { isInside } from './paths.ts';
 import { decisionOn, deepestRule } from './policy/fileRules.ts';
 import type { FileRule } from './policy/fileRules.ts';
 import type { PolicyClause, SandboxPolicy } from './policy/policy.ts';
 import { isUnsandboxed, writableRoots } from './policy/policy.ts';
 import { hiddenWords, ruleWords } from './ruleWords.ts';
-import { executedGitNames, protectedNames } from './policy/protectedNames.ts';
+import {
+  executedGitNames,
+  heldNames,
+  isWorkspaceFile,
+  protectedNames,
+  submoduleList,
+} from './policy/protectedNames.ts';
 import { runFolder, systemFolders } from './policy/systemFolders.ts';
 
 /** A write that the policy does not allow. */
@@ -57,7 +64,10 @@ export function writeAccess(
       return outside(policy, path, roots, rule);
     }
     // The innermost of all decides: a person may have opened a protected folder by adding it as a root.
-    const guard = deepest(protectedPaths.filter((guarded) => isInside(fold(path), fold(guarded))));
+    const guard = deepest([
+      ...protectedPaths.filter((guarded) => isInside(fold(path), fold(guarded))),
+      ...repositoriesOnTheWay(path, rule.path),
+    ]);
     return guard === undefined || isInside(fold(rule.path), fold(guard))
       ? undefined
       : protectedBy(path, guard);
@@ -131,13 +141,28 @@ function isPossibleRoot(root: string): boolean {
 
 /** The protected places of one writable root, as named and as they really are. */
 function protectedIn(root: string): string[] {
-  const names = isGitFolder(root) ? [...executedGitNames, ...protectedNames] : protectedNames;
-  return names.flatMap((name) => {
-    const path = join(root, name);
+  const git = join(root, '.git');
+  const reached = isGitFolder(git) ? gitReach(git, root).filter((path) => !isInside(root, path)) : [];
+  return [...namesIn(root).map((name) => join(root, name)), ...reached].flatMap((path) => {
     const place = targetOf(path);
-    const isPointer = name === '.git' && lookUp(place)?.isFile() === true;
+    const isPointer = path === git && lookUp(place)?.isFile() === true;
     return [path, place, ...(isPointer ? followGitPointer(path).map((target) => target.path) : [])];
   });
+}
+
+/** As for commands: some names where they exist, the others in any case. */
+function namesIn(root: string): string[] {
+  const present = lookUp(root)?.isDirectory() === true ? readdirSync(root) : [];
+  const kept = [...protectedNames, submoduleList].filter((name) => present.includes(name));
+  const gitNames = isGitFolder(root) ? [...executedGitNames, 'commondir', 'modules', 'worktrees'] : [];
+  return [...new Set([...gitNames, ...heldNames, ...kept, ...present.filter(isWorkspaceFile)])];
+}
+
+/** The first repository's folder below the root that a path leads into, whether it exists or not. */
+function repositoriesOnTheWay(path: string, root: string): string[] {
+  const names = path.slice(root === '/' ? 1 : root.length + 1).split('/');
+  const count = names.findIndex((name) => fold(name) === '.git') + 1;
+  return count === 0 ? [] : [join(root, ...names.slice(0, count))];
 }
 
 const maxLinks = 40;

@@ -12,8 +12,8 @@ export interface PseudoterminalOptions {
   answersQueries(): boolean;
   /** Whether closing this terminal ends a session that still runs. */
   endsSessionOnClose(): boolean;
-  /** What the sandbox stopped, as a sentence, once the session has ended. */
-  denialSentence(): string | undefined;
+  /** What the sandbox stopped or put right, once the session has ended. */
+  sandboxSentences(): readonly string[];
 }
 
 /** Shows a session in a VS Code terminal: replays what was retained, then follows live, at a bounded pace. */
@@ -112,12 +112,11 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
       return;
     }
     this.#acceptsCloseKeyAt = Date.now() + closeKeyDelayMs;
-    const denial = this.#options.denialSentence();
     const left = this.#pacer.droppedBytes;
     const facts = [
       exitSentence(this.#session, state),
       left > 0 ? `${formatBytes(left)} of its output are not shown here.` : undefined,
-      denial,
+      ...this.#options.sandboxSentences(),
       'Press any key to close.',
     ];
     // The command may have left its alternate screen, a hidden cursor or mouse reports behind; unlike 1049,

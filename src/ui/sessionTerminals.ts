@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../base/disposable.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runtime/sessions/session.ts';
+import { findingLines } from '../sandbox/aftermath/findingLines.ts';
 import { createSessionTerminal } from '../terminal/sessionTerminal.vscode.ts';
 
 /** The terminals that look at sessions: any number per session, made when somebody asks to see it. */
@@ -41,7 +42,7 @@ export class SessionTerminals implements Disposable {
     const terminal = createSessionTerminal(session, {
       answersQueries: () => this.#newest(session) === terminal,
       endsSessionOnClose: () => endsOnClose(session),
-      denialSentence: () => session.denial()?.message,
+      sandboxSentences: () => [session.denial()?.message ?? [], findingLines(session.findings)].flat(),
     });
     this.#terminals.set(session, [...(this.#terminals.get(session) ?? []), terminal]);
     return terminal;

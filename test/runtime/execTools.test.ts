@@ -24,6 +24,12 @@ describe('exec_command and write_stdin', () => {
     );
   });
 
+  it('tells what a command left for git to run, in the answer that ends it', async () => {
+    const text = await run('git init -q new && git -C new config core.fsmonitor evil');
+    assert.match(text, /\nSandbox: .*new\/\.git\/config made git run programs \(core\.fsmonitor\)/);
+    assert.doesNotMatch(await run('git init -q other'), /Sandbox:/);
+  });
+
   it('answers a command that goes on with a session, and a poll with the rest', async () => {
     const first = await it_.call('exec_command', { cmd: 'echo one; sleep 1; echo two', yield_time_ms: 300 });
     assert.match(first.text, /Process running with session ID \d{4,5}\n[^]*one\n$/);

@@ -1,5 +1,6 @@
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
+import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { BlockedRequest } from '../../sandbox/network/blockedRequest.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
@@ -71,6 +72,8 @@ export interface ExecProcess {
   readonly sandbox: SandboxType;
   readonly isTty: boolean;
   readonly exit: ExitStatus | undefined;
+  /** What the command left behind and the sandbox disarmed; known once it is closed. */
+  readonly findings: readonly Finding[];
   /** Resolves with the `closed` event: exited, and its output drained (at most 2 s after the exit). */
   readonly closed: Promise<void>;
   /** Every event from the moment of subscription. Subscribe synchronously after start to miss none. */

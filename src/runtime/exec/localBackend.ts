@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises';
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import { DenialScanner, isLikelyDenied } from '../../sandbox/denial.ts';
 import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
@@ -100,6 +101,7 @@ class LocalProcess implements ExecProcess {
   readonly #window = new EventWindow();
   readonly #child: ChildHandle;
   readonly #launch: Launch;
+  #findings: readonly Finding[] = [];
 
   constructor(child: ChildHandle, launch: Launch, isTty: boolean) {
     this.#child = child;
@@ -111,7 +113,8 @@ class LocalProcess implements ExecProcess {
     child.onExit((exit) => this.#window.exited(this.#judge(exit)));
     this.closed = new Promise((resolve) => {
       child.onDrained(() => {
-        void launch.release().finally(() => {
+        void launch.release().then((findings) => {
+          this.#findings = findings;
           this.#window.closed();
           resolve();
         });
@@ -121,6 +124,10 @@ class LocalProcess implements ExecProcess {
 
   get exit(): ExitStatus | undefined {
     return this.#window.exit;
+  }
+
+  get findings(): readonly Finding[] {
+    return this.#findings;
   }
 
   async read(request: ReadRequest): Promise<ReadResult> {

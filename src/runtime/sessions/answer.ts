@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { findingLines } from '../../sandbox/aftermath/findingLines.ts';
 import type { OutputForm, Session } from './session.ts';
 
 export interface AnswerRequest {
@@ -22,7 +23,7 @@ export async function waitForYield(session: Session, { yieldMs, signal }: Answer
   }
 }
 
-/** The answer text of the reference, with one line more when the sandbox likely stopped something. */
+/** The answer text of the reference, with lines more when the sandbox likely stopped something or disarmed what was left. */
 export async function composeAnswer(
   session: Session,
   request: AnswerRequest,
@@ -38,6 +39,7 @@ export async function composeAnswer(
       ? `Process exited with code ${state.exitCode}`
       : `Process running with session ID ${session.id}`,
     ...(denial === undefined ? [] : [`Sandbox: ${denial.message} ${denial.hint}`]),
+    ...findingLines(session.findings).map((line) => `Sandbox: ${line}`),
     `Original token count: ${originalTokens}`,
     'Output:',
     text,

@@ -1,4 +1,5 @@
 import { Emitter } from '../../base/event.ts';
+import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { Denial } from '../../sandbox/describeDenial.ts';
 import { describeDenial } from '../../sandbox/describeDenial.ts';
 import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
@@ -98,6 +99,11 @@ export class Session implements SessionView {
   /** What the sandbox likely stopped; undefined while running and when nothing was. */
   denial(): Denial | undefined {
     return this.#denial;
+  }
+
+  /** What the command left behind and the sandbox disarmed; none while it runs. */
+  get findings(): readonly Finding[] {
+    return this.#process.findings;
   }
 
   write(data: string): boolean {

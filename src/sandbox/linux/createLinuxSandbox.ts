@@ -1,15 +1,21 @@
 import { randomUUID } from 'node:crypto';
-import { lstatSync, realpathSync, rmSync } from 'node:fs';
+import { realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { Aftermath } from '../aftermath/aftermath.ts';
+import type { Finding } from '../aftermath/finding.ts';
+import { removedRedirect } from '../aftermath/finding.ts';
 import type { NetworkAccess } from '../network/networkProxy.ts';
 import { NetworkProxy } from '../network/networkProxy.ts';
 import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
 import { isInside } from '../paths.ts';
+import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
+import { writableRoots } from '../policy/policy.ts';
+import { systemFolders } from '../policy/systemFolders.ts';
 import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
@@ -25,6 +31,7 @@ import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
 import { buildFilter } from './seccomp/filter.ts';
+import { TreeIndexes } from './treeIndexes.ts';
 import { withoutLoader } from './withoutLoader.ts';
 
 export interface LinuxSandboxOptions {
@@ -53,6 +60,7 @@ interface Ready {
   readonly machine: Machine;
   readonly leases: Leases;
   readonly proxy: NetworkProxy;
+  readonly trees: TreeIndexes;
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
@@ -88,7 +96,13 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
       folder: runtimeFolder.value,
       log: options.log,
     });
-    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value, proxy });
+    return ok({
+      bubblewrap: bubblewrap.value,
+      machine,
+      leases: leases.value,
+      proxy,
+      trees: new TreeIndexes(),
+    });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -135,7 +149,7 @@ function describe({ path, version, features, landlockVersion }: Bubblewrap): San
 const scopesSince = 6;
 
 async function launch(
-  { bubblewrap, machine, leases, proxy }: Ready,
+  { bubblewrap, machine, leases, proxy, trees }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
@@ -146,7 +160,14 @@ async function launch(
     return fail(bubblewrapMissing);
   }
   const cwd = canonical(command.cwd);
-  const plan = planMounts(policy, cwd, machine);
+  const roots = writableRoots(policy).filter(
+    (root) => !systemFolders.some((folder) => isInside(root, folder)),
+  );
+  const tree = await trees.read(roots, policy.hidden);
+  if (!tree.ok) {
+    return tree;
+  }
+  const plan = planMounts(policy, cwd, machine, tree.value);
   if (!plan.ok) {
     return plan;
   }
@@ -154,7 +175,8 @@ async function launch(
   if (!network.ok) {
     return network;
   }
-  const { existing, missing, traps } = plan.value.protectedPaths;
+  const { existing, missing, guards } = plan.value.protectedPaths;
+  const traps = guards.filter(({ expected }) => expected.kind === 'absent').map(({ path }) => path);
   // An existing name may be the mount point of a parallel run.
   const held = [...missing, ...existing.filter((path) => leases.isMountPoint(path))];
   const run = randomUUID();
@@ -179,14 +201,22 @@ async function launch(
     command,
     cwd,
   });
-  const release = async (): Promise<void> => {
+  const aftermath = new Aftermath({
+    ...plan.value.protectedPaths,
+    roots,
+    before: tree.value,
+    isWritable: (path) => accessTo(policy, path) === 'write',
+  });
+  const release = async (): Promise<readonly Finding[]> => {
     network.value?.dispose();
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
-    for (const path of traps.filter((path) => removeFile(path) || leases.takeNote(path))) {
-      log.warn(`sandbox: removed ${path}, with which a command tried to redirect git`);
-    }
+    const after = await trees.read(roots, policy.hidden);
+    const removed = traps.filter((path) => leases.takeNote(path));
+    const findings = [...removed.map(removedRedirect), ...aftermath.end(after.ok ? after.value : tree.value)];
+    findings.forEach(({ message }) => log.warn(`sandbox: ${message}`));
+    return findings;
   };
   return ok({
     argv,
@@ -220,13 +250,6 @@ async function openNetwork(
 
 function proxyMounts(endpoint: ProxyEndpoint | undefined): Mount[] {
   return endpoint === undefined ? [] : [{ path: proxyInside, kind: 'read', source: endpoint.socketPath }];
-}
-
-/** True when there was a file (or a link) to remove. */
-function removeFile(path: string): boolean {
-  const isThere = lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-  rmSync(path, { force: true });
-  return isThere;
 }
 
 /** Without leases nothing runs: parallel runs would take each other's protection away. */

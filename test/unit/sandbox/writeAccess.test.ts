@@ -44,7 +44,7 @@ describe('writeAccess()', () => {
       'src/deep/file': 'allowed',
       '.gitignore': 'allowed',
       '.github/workflows/x.yml': 'allowed',
-      'vendor/.git/hooks/x': 'allowed',
+      'vendor/.git/hooks/x': 'protected',
       '.git': 'protected',
       '.git/hooks/x': 'protected',
       '.vscode/settings.json': 'protected',
@@ -92,7 +92,7 @@ describe('writeAccess()', () => {
     answers(policy({ writableRoots: [root, inner, join(folder.path, 'second')] }), {
       'inner/file': 'allowed',
       'inner/.git/x': 'protected',
-      'other/.git/x': 'allowed',
+      'other/.git/x': 'protected',
       '../second/file': 'allowed',
       '../second/.vscode/x': 'protected',
     });

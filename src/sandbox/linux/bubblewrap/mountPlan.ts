@@ -6,7 +6,7 @@ import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder, systemFolders } from '../../policy/systemFolders.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
 import type { Mount } from './mounts.ts';
-import type { ProtectedPaths } from './protectedPaths.ts';
+import type { ProtectedPaths, ProtectedTree } from './protectedPaths.ts';
 import { findProtectedPaths } from './protectedPaths.ts';
 
 /** Where the launcher's companion is inside every sandbox. */
@@ -45,6 +45,7 @@ export function planMounts(
   policy: SandboxPolicy,
   cwd: string,
   machine: Machine,
+  tree: ProtectedTree,
 ): Result<MountPlan, SandboxError> {
   const named = policy.files.filter(({ path, access }) => path !== '/' || access === 'write');
   const opening = [...new Set([policy.root, ...named.map(({ path }) => path)])];
@@ -64,12 +65,11 @@ export function planMounts(
   if (!roots.some((root) => isInside(cwd, root)) && hiddenFolders.some((folder) => isBelow(cwd, folder))) {
     return fail(hiddenFolder(cwd));
   }
-  const protectedPaths = isWritable
-    ? findProtectedPaths(roots)
-    : ok({ existing: [], missing: [], traps: [] });
-  if (!protectedPaths.ok) {
-    return protectedPaths;
-  }
+  const protectedPaths = findProtectedPaths(
+    policy,
+    tree,
+    isWritable && policy.tmp === 'shared' ? machine.temporaryFolders : [],
+  );
   const opened = isWritable ? [...roots, ...(policy.tmp === 'shared' ? machine.temporaryFolders : [])] : [];
   const shown = isWritable
     ? []
@@ -91,9 +91,10 @@ export function planMounts(
       ...opened.map((path) => ({ path, kind: 'write' }) as const),
       ...machine.programPaths.filter(hidden).map((path) => ({ path, kind: 'read' }) as const),
       ...machine.trustedPaths.filter(covered).map((path) => ({ path, kind: 'read' }) as const),
+      ...protectedPaths.outside.map(({ path, access }) => ({ path, kind: access }) as const),
       ...(covered(machine.runtimeFolder) ? [{ path: machine.runtimeFolder, kind: 'empty' } as const] : []),
     ],
-    protectedPaths: protectedPaths.value,
+    protectedPaths,
   });
 }
 

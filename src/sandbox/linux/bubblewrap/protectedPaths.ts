@@ -1,92 +1,351 @@
 import type { Stats } from 'node:fs';
-import { lstatSync } from 'node:fs';
-import { basename, join } from 'node:path';
-import type { Result } from '../../../base/result.ts';
-import { fail, ok } from '../../../base/result.ts';
-import { followGitPointer, isGitFolder } from '../../gitFolders.ts';
-import { isInside } from '../../paths.ts';
-import { executedGitNames, protectedNames } from '../../policy/protectedNames.ts';
-import type { SandboxError } from '../../sandboxManager.ts';
+import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { basename, dirname, join, resolve } from 'node:path';
+import type { Guard } from '../../aftermath/guard.ts';
+import { readRealFile } from '../../aftermath/realFile.ts';
+import type { GitTarget } from '../../git/gitFolders.ts';
+import {
+  followGitPointer,
+  gitAbove,
+  innerGitFolders,
+  isGitFolder,
+  lookUp,
+  namesPointer,
+} from '../../git/gitFolders.ts';
+import { gitReach } from '../../git/gitReach.ts';
+import { isBelow, isInside } from '../../paths.ts';
+import { accessTo, deepestRule } from '../../policy/fileRules.ts';
+import type { SandboxPolicy } from '../../policy/policy.ts';
+import { writableRoots } from '../../policy/policy.ts';
+import {
+  executedGitNames,
+  heldGitNames,
+  heldNames,
+  homeNames,
+  isWorkspaceFile,
+  protectedNames,
+  submoduleList,
+} from '../../policy/protectedNames.ts';
+import type { TreeFindings } from '../treeIndex.ts';
+import { filesWithNamesOutside } from './linkedFiles.ts';
 
-/** Of the names that git executes from, a missing one would be run by git as soon as it exists, and an empty one harms nobody. */
-const gitNamesNeverMade: ReadonlySet<string> = new Set(['hooks']);
-
-/** Paths to protect in the writable roots of one policy. */
+/** Metadata of a policy's writable places, and how each of it is kept as it is. Canonical paths. */
 export interface ProtectedPaths {
-  /** Existing: shown read-only. */
+  /** Shown read-only. */
   readonly existing: readonly string[];
-  /** Missing, or mount points of another run: must not come to be. */
+  /** Must not come to be: covered by an empty folder. */
   readonly missing: readonly string[];
-  /**
-   * Missing files that cannot be kept from coming to be, because an empty folder in their place would already break
-   * git: to be removed after the run. A `commondir` makes git take hooks and configuration from where it says.
-   */
-  readonly traps: readonly string[];
+  /** Out of the reach of mounts. */
+  readonly guards: readonly Guard[];
+  /** Repositories' folders outside of the writable places, without which git does not work in a root. */
+  readonly outside: readonly { readonly path: string; readonly access: 'read' | 'write' }[];
+  /** Every repository's folder that was found; what is new after the run is not among them. */
+  readonly gitFolders: readonly string[];
+  /** Those of them in which the command may write. */
+  readonly writableGitFolders: readonly string[];
 }
 
+/** What of a tree the protection depends on. */
+export type ProtectedTree = Pick<TreeFindings, 'repositories' | 'bareRepositories' | 'linkedFiles'>;
+
 /**
- * Finds the metadata to protect. A writable root that is a protected path itself (a person added it) is opened,
- * except for what git would execute from it. Fails when a protected name is a symbolic link or leads to nothing:
- * neither can be covered by a mount.
+ * Finds the metadata to protect in everything that a policy lets a command write. A rule of the person that makes a
+ * protected path writable opens it, except for what git executes. `sharedFolders` are writable besides the policy's
+ * rules: the machine's `/tmp`, where it is shared.
+ *
+ * Not covered, because mounts cannot or git could not live with it: `objects/info/alternates` (more objects to read:
+ * data), attributes in the tree (they choose among configured drivers), `gitweb` and `lfs` in the repository's folder
+ * (obeyed by programs that a person starts by name), hooks in the root itself (`core.hooksPath = .`), hard links
+ * between object stores (objects are checked by their hash), and everything below `node_modules`.
  */
-export function findProtectedPaths(writableRoots: readonly string[]): Result<ProtectedPaths, SandboxError> {
-  const existing: string[] = [];
-  const missing: string[] = [];
-  const traps: string[] = [];
-  for (const root of writableRoots) {
-    const folder = lstatSync(root, { throwIfNoEntry: false });
-    if (folder?.isDirectory() !== true) {
-      continue;
+export function findProtectedPaths(
+  policy: SandboxPolicy,
+  tree: ProtectedTree,
+  sharedFolders: readonly string[] = [],
+): ProtectedPaths {
+  const search = new Search(policy, sharedFolders);
+  for (const root of writableRoots(policy)) {
+    search.root(root);
+  }
+  for (const repository of tree.repositories.filter((path) => search.isWritable(path))) {
+    search.repository(repository, false);
+  }
+  for (const folder of tree.bareRepositories.filter((path) => search.isWritable(path))) {
+    search.insides(folder, folder);
+  }
+  const linkedFiles = tree.linkedFiles.filter((file) => search.isWritable(file.path));
+  for (const path of filesWithNamesOutside(linkedFiles, writableRoots(policy))) {
+    search.keep(path);
+  }
+  return search.result();
+}
+
+class Search {
+  readonly #policy: SandboxPolicy;
+  readonly #roots: readonly string[];
+  readonly #sharedFolders: readonly string[];
+  readonly #mayRunGit: boolean;
+  readonly #existing = new Set<string>();
+  readonly #missing = new Set<string>();
+  readonly #guards = new Map<string, Guard>();
+  readonly #outside = new Map<string, 'read' | 'write'>();
+  readonly #gitFolders = new Set<string>();
+  readonly #writableGitFolders = new Set<string>();
+
+  constructor(policy: SandboxPolicy, sharedFolders: readonly string[]) {
+    this.#policy = policy;
+    this.#roots = writableRoots(policy);
+    this.#sharedFolders = sharedFolders;
+    this.#mayRunGit = policy.git === 'writable';
+  }
+
+  isWritable(path: string): boolean {
+    return (
+      accessTo(this.#policy, path) === 'write' || this.#sharedFolders.some((folder) => isInside(path, folder))
+    );
+  }
+
+  /** The names at the top of a writable root. */
+  root(root: string): void {
+    if (lookUp(root)?.isDirectory() !== true) {
+      return;
     }
-    for (const { name, isMadeImpossible } of namesIn(root)) {
+    // A folder that looks like a repository gets the repository's names in addition, never instead: a command could
+    // make any root look like one.
+    if (isGitFolder(root)) {
+      this.insides(root, basename(root) === '.git' ? dirname(root) : root);
+    }
+    const isOpenedMetadata = protectedNames.includes(basename(root));
+    for (const name of isOpenedMetadata ? [] : namesIn(root)) {
       const path = join(root, name);
-      if (writableRoots.includes(path)) {
-        continue;
+      if (name === '.git') {
+        this.repository(path, true);
+      } else if (!this.#roots.includes(path)) {
+        this.keep(path, isHeld(root, name));
       }
-      const entry = lstatSync(path, { throwIfNoEntry: false });
-      if (entry === undefined) {
-        if (name === 'commondir') {
-          traps.push(path);
-        } else if (isMadeImpossible && mayGetEntries(folder)) {
-          missing.push(path);
+    }
+    if (!this.#mayRunGit) {
+      this.keep(join(root, submoduleList));
+    }
+  }
+
+  /** A `.git`, whatever it is. `isTop`: that of a root, which no command may remove. */
+  repository(path: string, isTop: boolean): void {
+    const entry = lookUp(path);
+    if (entry === undefined) {
+      // Where there is none at all, `git init` makes one, which is looked at after the run.
+      this.keep(path, this.#openRepositoryAbove(dirname(path)) || !this.#mayRunGit);
+      return;
+    }
+    if (entry.isDirectory()) {
+      this.#gitFolder(path, dirname(path));
+      return;
+    }
+    if (this.#mayRunGit && !isTop && entry.isFile()) {
+      // A mount would keep `git worktree remove` from doing its work.
+      this.#guardFile(path);
+    } else {
+      this.keep(path);
+    }
+    const targets = entry.isFile() ? followGitPointer(path) : [linkTarget(path)];
+    const isOwn = targets[0] !== undefined && namesPointer(targets[0].path, path);
+    for (const target of targets) {
+      this.#target(target, dirname(path), isOwn);
+    }
+  }
+
+  /** What git executes from a repository's folder that is writable otherwise, and from those inside of it. */
+  insides(folder: string, workTree: string): void {
+    for (const gitFolder of [folder, ...innerGitFolders(folder)]) {
+      for (const name of executedGitNames) {
+        const path = join(gitFolder, name);
+        if (name === 'config' && isOfSubmodule(gitFolder)) {
+          this.#guardFile(path, 'config');
+        } else if (lookUp(path) !== undefined) {
+          this.keep(path);
+        } else if (heldGitNames.has(name) && isGitFolderOfItsOwn(gitFolder)) {
+          this.keep(path, true);
+        } else if (!heldGitNames.has(name)) {
+          this.#guardFile(path);
         }
-        continue;
       }
-      if (entry.isSymbolicLink()) {
-        return fail(symbolicLink(path));
+      // It makes git take hooks and configuration from where it says.
+      this.#guardFile(join(gitFolder, 'commondir'));
+      this.#gitFolders.add(gitFolder);
+    }
+    this.#writableGitFolders.add(folder);
+    this.#reach(folder, workTree);
+  }
+
+  /** Shows it read-only; where it is missing, and `isHeld`, keeps it from coming to be. Follows a link. */
+  keep(path: string, isHeld = false): void {
+    const entry = lookUp(path);
+    if (entry === undefined) {
+      if (isHeld) {
+        this.#hold(path);
       }
-      existing.push(path);
-      if (name === '.git' && entry.isFile()) {
-        for (const target of followGitPointer(path)) {
-          if (
-            !writableRoots.some((writable) => isInside(target.path, writable)) ||
-            writableRoots.includes(target.path)
-          ) {
-            continue;
-          }
-          if (target.isMissing) {
-            return fail(danglingPointer(path, target.path));
-          }
-          existing.push(target.path);
-        }
+    } else if (!entry.isSymbolicLink()) {
+      this.#existing.add(path);
+    } else if (!this.#guards.has(path)) {
+      this.#guards.set(path, {
+        path,
+        expected: { kind: 'link', target: readlinkSync(path) },
+        mayGo: false,
+      });
+      const target = linkTarget(path);
+      const isRoot = this.#roots.some((root) => isInside(root, target.path));
+      if (this.isWritable(target.path) && !isRoot) {
+        this.keep(target.path, true);
       }
     }
   }
-  return ok({ existing, missing, traps });
+
+  result(): ProtectedPaths {
+    return {
+      existing: [...this.#existing].filter((path) => !this.#isCovered(path)),
+      missing: [...this.#missing].filter((path) => !this.#isCovered(path)),
+      guards: [...this.#guards.values()].filter(({ path }) => !this.#isCovered(path)),
+      outside: [...this.#outside].map(([path, access]) => ({ path, access })),
+      gitFolders: [...this.#gitFolders],
+      writableGitFolders: [...this.#writableGitFolders],
+    };
+  }
+
+  /** For a file that a mount must not cover, or that is missing where git fails on a folder. */
+  #guardFile(path: string, kind: 'file' | 'config' = 'file'): void {
+    const content = readRealFile(path);
+    if (content !== undefined) {
+      this.#guards.set(path, { path, expected: { kind, content }, mayGo: true });
+    } else if (lookUp(path) === undefined) {
+      this.#guards.set(path, { path, expected: { kind: 'absent' }, mayGo: true });
+    } else {
+      this.keep(path);
+    }
+  }
+
+  #gitFolder(path: string, workTree: string): void {
+    if (this.#mayRunGit || this.#roots.includes(path)) {
+      this.insides(path, workTree);
+      return;
+    }
+    this.#gitFolders.add(path);
+    this.keep(path);
+    this.#reach(path, workTree);
+  }
+
+  #target(target: GitTarget, workTree: string, isOwn: boolean): void {
+    if (this.isWritable(target.path)) {
+      if (target.isMissing) {
+        this.#hold(target.path);
+      } else {
+        this.#gitFolder(target.path, workTree);
+      }
+    } else if (!target.isMissing && isOwn) {
+      this.#openOutside(target.path, workTree);
+    }
+  }
+
+  /** The root may be a folder of a repository that begins above it; returns whether it is. */
+  #openRepositoryAbove(root: string): boolean {
+    const path = gitAbove(root);
+    // Nobody sees what the rest of the tree is: git would take it for deleted.
+    if (path === undefined || accessTo(this.#policy, dirname(path)) === 'none') {
+      return path !== undefined;
+    }
+    const targets = lookUp(path)?.isFile() === true ? followGitPointer(path) : [{ path, isMissing: false }];
+    for (const target of targets.filter(({ isMissing }) => !isMissing)) {
+      this.#openOutside(target.path, dirname(path));
+    }
+    return true;
+  }
+
+  /** Git does not work in a repository of another user, so that one stays closed; as does what a person's rule says. */
+  #openOutside(path: string, workTree: string): void {
+    const rule = deepestRule(this.#policy.files, path);
+    const isOpen = rule === undefined || rule.source === 'default';
+    if (this.isWritable(path) || !isOpen || lookUp(path)?.uid !== process.getuid?.()) {
+      return;
+    }
+    if (this.#mayRunGit) {
+      this.#outside.set(path, 'write');
+      this.insides(path, workTree);
+    } else if (accessTo(this.#policy, path) === 'none') {
+      this.#outside.set(path, 'read');
+    }
+  }
+
+  #reach(gitFolder: string, workTree: string): void {
+    for (const path of gitReach(gitFolder, workTree)) {
+      const isAboveRoot = this.#roots.some((root) => isInside(root, path));
+      if (this.isWritable(path) && !isAboveRoot) {
+        this.keep(path, true);
+      }
+    }
+  }
+
+  /** The first folder of the path that is missing. */
+  #hold(path: string): void {
+    const folder = dirname(path);
+    const entry = lookUp(folder);
+    if (entry === undefined && this.isWritable(folder)) {
+      this.#hold(folder);
+    } else if (entry?.isDirectory() === true && mayGetEntries(entry)) {
+      this.#missing.add(path);
+    }
+  }
+
+  /** Whether a folder above is read-only already, with nothing opened in between. */
+  #isCovered(path: string): boolean {
+    const opened = [...this.#roots, ...this.#outside.keys()];
+    return [...this.#existing].some(
+      (above) =>
+        isBelow(path, above) && !opened.some((folder) => isInside(path, folder) && isBelow(folder, above)),
+    );
+  }
 }
 
-/**
- * A folder that looks like a repository gets the repository's names in addition, never instead: a command could make
- * any root look like one. Only a folder called `.git` needs no metadata of tools beside git's own.
- */
-function namesIn(root: string): { readonly name: string; readonly isMadeImpossible: boolean }[] {
-  return [
-    ...(isGitFolder(root) ? executedGitNames : []).map((name) => ({
-      name,
-      isMadeImpossible: gitNamesNeverMade.has(name),
-    })),
-    ...protectedNames.map((name) => ({ name, isMadeImpossible: basename(root) !== '.git' })),
-  ];
+function isHeld(root: string, name: string): boolean {
+  const isOfHome =
+    root === homedir() && homeNames.includes(name) && lookUp(dirname(join(root, name))) !== undefined;
+  return isOfHome || heldNames.includes(name);
+}
+
+function namesIn(root: string): string[] {
+  const workspaceFiles = readdirSync(root).filter(isWorkspaceFile);
+  return [...protectedNames, ...workspaceFiles, ...(root === homedir() ? homeNames : [])];
+}
+
+/** `git submodule update` always writes the submodule's configuration, if only what is in it already. */
+function isOfSubmodule(gitFolder: string): boolean {
+  const at = gitFolder.lastIndexOf('/modules/');
+  return at > 0 && isGitFolder(gitFolder.slice(0, at));
+}
+
+/** A linked worktree's folder has no hooks of its own. */
+function isGitFolderOfItsOwn(folder: string): boolean {
+  return lookUp(join(folder, 'objects')) !== undefined;
+}
+
+/** Where a link leads in the end, also when nothing is there. */
+function linkTarget(path: string, links = 0): GitTarget {
+  const entry = lookUp(path);
+  if (entry?.isSymbolicLink() === true && links < maxLinks) {
+    return linkTarget(placeOf(resolve(dirname(path), readlinkSync(path))), links + 1);
+  }
+  return { path, isMissing: entry === undefined };
+}
+
+const maxLinks = 40;
+
+/** The path with the folders above canonical, as far as they exist. */
+function placeOf(path: string): string {
+  const folder = dirname(path);
+  try {
+    return join(realpathSync(folder), basename(path));
+  } catch {
+    return folder === path ? path : join(placeOf(folder), basename(path));
+  }
 }
 
 /**
@@ -95,20 +354,4 @@ function namesIn(root: string): { readonly name: string; readonly isMadeImpossib
  */
 function mayGetEntries(folder: Stats): boolean {
   return folder.uid === process.getuid?.() || (folder.mode & 0o022) !== 0;
-}
-
-function symbolicLink(path: string): SandboxError {
-  return {
-    kind: 'clause-unenforceable',
-    message: `${path} is a symbolic link, which bubblewrap cannot protect from being replaced.`,
-    hint: `Replace the link by what it leads to, or use the mode read-only for this root.`,
-  };
-}
-
-function danglingPointer(pointer: string, target: string): SandboxError {
-  return {
-    kind: 'clause-unenforceable',
-    message: `${pointer} names the repository folder ${target}, which does not exist and could be made by the command.`,
-    hint: `Repair or remove ${pointer} (git worktree repair), or use the mode read-only for this root.`,
-  };
 }

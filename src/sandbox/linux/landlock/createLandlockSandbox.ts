@@ -138,7 +138,7 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         sandbox: 'landlock',
         // Nothing was made for it on the machine.
         blocked: () => [],
-        release: async () => {},
+        release: async () => [],
       });
     },
   };
