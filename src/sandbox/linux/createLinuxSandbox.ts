@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { lstatSync, realpathSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
@@ -11,16 +11,22 @@ import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
-import type { Machine } from './bubblewrap/mountPlan.ts';
-import { helperInside, planMounts } from './bubblewrap/mountPlan.ts';
+import type { Surroundings } from './bubblewrap/gatherPlaces.ts';
+import type { Machine } from './bubblewrap/machine.ts';
+import { helperInside } from './bubblewrap/machine.ts';
+import { planMounts } from './bubblewrap/mountPlan.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
+import { openPrivateCaches, ownCacheFolder } from './cacheFolder.ts';
+import { hiddenPaths, searchedTrees } from './hiddenPaths.ts';
+import { canonicalSocket, hostSockets } from './hostSockets.ts';
 import { Leases } from './leases.ts';
 import { planLimits } from './planLimits.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
 import { openRuntimeFolder } from './runtimeFolder.ts';
 import { buildFilter } from './seccomp/filter.ts';
+import { TreeIndexes } from './treeIndexes.ts';
 import { withoutLoader } from './withoutLoader.ts';
 
 export interface LinuxSandboxOptions {
@@ -43,11 +49,13 @@ interface Ready {
   readonly bubblewrap: Bubblewrap;
   readonly machine: Machine;
   readonly leases: Leases;
+  readonly trees: TreeIndexes;
 }
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
 export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
   const filter = buildFilter();
+  const trees = new TreeIndexes();
   const state: { ready?: Promise<Result<Ready, SandboxError>> } = {};
 
   const prepare = async (): Promise<Result<Ready, SandboxError>> => {
@@ -73,7 +81,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
     }
     options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${bubblewrap.value.path}`);
     const machine = describeMachine(options, bubblewrap.value.path, runtimeFolder.value);
-    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value });
+    return ok({ bubblewrap: bubblewrap.value, machine, leases: leases.value, trees });
   };
 
   const ready = (isAgain = false): Promise<Result<Ready, SandboxError>> => {
@@ -120,7 +128,7 @@ function describe({ path, version, features, landlockVersion }: Bubblewrap): San
 const scopesSince = 6;
 
 async function launch(
-  { bubblewrap, machine, leases }: Ready,
+  { bubblewrap, machine, leases, trees }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: Uint8Array,
@@ -131,7 +139,11 @@ async function launch(
     return fail(bubblewrapMissing);
   }
   const cwd = canonical(command.cwd);
-  const plan = planMounts(policy, cwd, machine);
+  const around = await lookAround(policy, machine, trees);
+  if (!around.ok) {
+    return around;
+  }
+  const plan = planMounts(policy, cwd, machine, around.value);
   if (!plan.ok) {
     return plan;
   }
@@ -148,11 +160,7 @@ async function launch(
     features: bubblewrap.features,
     helperPath: machine.helperPath,
     network: policy.network,
-    mounts: [
-      ...plan.value.mounts,
-      ...existing.map((path) => ({ path, kind: 'read' }) as const),
-      ...held.map((path) => ({ path, kind: 'empty' }) as const),
-    ],
+    mounts: [...plan.value.mounts, ...held.map((path) => ({ path, kind: 'empty' }) as const)],
     tasks: { folder: leases.folder, run, held, traps, groups: limits.value.groups },
     limits: limits.value.ofProcess,
     filter,
@@ -168,6 +176,28 @@ async function launch(
     }
   };
   return ok({ argv, cwd, env: withoutLoader(command.env), sandbox: 'bubblewrap', release });
+}
+
+/** What only the machine knows at this moment. */
+async function lookAround(
+  policy: SandboxPolicy,
+  machine: Machine,
+  trees: TreeIndexes,
+): Promise<Result<Surroundings, SandboxError>> {
+  const findings = await trees.read(searchedTrees(policy), policy.hidden);
+  if (!findings.ok) {
+    return findings;
+  }
+  const around = {
+    hidden: hiddenPaths(policy, findings.value),
+    openedSockets: policy.sockets.map(canonicalSocket).filter((path) => path !== undefined),
+    sockets: hostSockets(),
+  };
+  if (policy.caches !== 'private' || policy.mode === 'read-only') {
+    return ok(around);
+  }
+  const caches = openPrivateCaches(machine.cacheFolder, policy.root);
+  return caches.ok ? ok({ ...around, privateCaches: caches.value }) : caches;
 }
 
 /** True when there was a file (or a link) to remove. */
@@ -201,8 +231,12 @@ function describeMachine(
   runtimeFolder: string,
 ): Machine {
   const helperPath = canonical(options.helperPath);
+  const environment = options.environment ?? process.env;
+  const homeFolder = canonical(environment['HOME'] ?? homedir());
   return {
     helperPath,
+    homeFolder,
+    cacheFolder: ownCacheFolder(homeFolder, environment),
     runtimeFolder: canonical(runtimeFolder),
     temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]

@@ -7,6 +7,7 @@ import { fail, ok } from '../../base/result.ts';
 import { errorCode, isInside } from '../paths.ts';
 import type { HiddenGlob } from '../policy/fileRules.ts';
 import { globMatcher, unsearchedFolders } from '../policy/fileRules.ts';
+import { systemFolders } from '../policy/systemFolders.ts';
 import type { SandboxError } from '../sandboxManager.ts';
 
 /** What a tree holds that a launcher has to treat in a special way. Absolute paths. */
@@ -194,14 +195,13 @@ function list(folder: Folder, entries: readonly Dirent[]): void {
   const names: string[] = [];
   const files = new Map<string, FileIdentity>();
   for (const entry of entries) {
-    if (entry.isDirectory() && !unsearchedFolders.has(entry.name)) {
-      folders.set(entry.name, folder.folders.get(entry.name) ?? unread(join(folder.path, entry.name)));
+    const path = join(folder.path, entry.name);
+    if (entry.isDirectory() && !unsearchedFolders.has(entry.name) && !isOfSystem(path)) {
+      folders.set(entry.name, folder.folders.get(entry.name) ?? unread(path));
       continue;
     }
     names.push(entry.name);
-    const stats = entry.isFile()
-      ? lstatSync(join(folder.path, entry.name), { throwIfNoEntry: false })
-      : undefined;
+    const stats = entry.isFile() ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
     if (stats !== undefined) {
       files.set(entry.name, { identity: `${stats.dev}:${stats.ino}`, hasMoreNames: stats.nlink > 1 });
     }
@@ -210,6 +210,11 @@ function list(folder: Folder, entries: readonly Dirent[]): void {
   folder.names = names;
   folder.files = files;
   folder.hidden = undefined;
+}
+
+/** The kernel's own: endless, and nothing in it is anybody's file. */
+function isOfSystem(path: string): boolean {
+  return systemFolders.some((folder) => folder === path);
 }
 
 async function collect(top: Folder, globs: readonly HiddenGlob[]): Promise<TreeFindings> {

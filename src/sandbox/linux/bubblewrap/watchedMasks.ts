@@ -10,12 +10,18 @@ export function watchedMasks(mounts: readonly Mount[]): KeeperTasks['masks'] {
   const kinds = new Map(mounts.map(({ path, kind }) => [path, kind]));
   return mounts.flatMap(({ path, kind, source }) => {
     const above = kindAbove(path, kinds);
-    if (source !== undefined || above !== 'write') {
+    if (source !== undefined || (above !== 'write' && above !== 'read')) {
       return [];
     }
-    return kind === 'read' || kind === 'empty' ? [{ path, kind: kind === 'read' ? 'read' : 'hide' }] : [];
+    if (hiding.has(kind)) {
+      return [{ path, kind: 'hide' }];
+    }
+    return kind === 'read' && above === 'write' ? [{ path, kind: 'read' }] : [];
   });
 }
+
+/** A passage that comes back is closed: what it let through stays hidden until the next command. */
+const hiding: ReadonlySet<Mount['kind']> = new Set(['empty', 'closed', 'unreadable', 'passage']);
 
 function kindAbove(path: string, kinds: ReadonlyMap<string, Mount['kind']>): Mount['kind'] | undefined {
   for (let folder = dirname(path); ; folder = dirname(folder)) {
