@@ -143,7 +143,9 @@ export class Arena {
 /** An arena, made by root, in which that user starts the launchers. */
 export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
   const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
-  const arena = new Arena(user, { environment: { XDG_RUNTIME_DIR: runtime } });
+  // Root's home is nothing that others could put a mount on.
+  const environment = { XDG_RUNTIME_DIR: runtime, HOME: '/nonexistent' };
+  const arena = new Arena(user, { environment });
   const report = (await arena.manager.check()).launcherFor(arena.policy());
   assert.ok(report.ok, report.ok ? '' : report.error.message);
   execFileSync('chown', ['-R', `${uid}:${uid}`, arena.folder, runtime]);

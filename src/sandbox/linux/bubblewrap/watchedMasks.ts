@@ -8,7 +8,7 @@ import type { Mount } from './mounts.ts';
  */
 export function watchedMasks(mounts: readonly Mount[]): KeeperTasks['masks'] {
   const kinds = new Map(mounts.map(({ path, kind }) => [path, kind]));
-  return mounts.flatMap(({ path, kind, source }) => {
+  return mounts.flatMap(({ path, kind, source }): KeeperTasks['masks'] => {
     const above = kindAbove(path, kinds);
     if (source !== undefined || (above !== 'write' && above !== 'read')) {
       return [];
