@@ -7,6 +7,8 @@ const rounds = Number(process.env['CORDON_FUZZ_ROUNDS'] ?? 60);
 describe('The launcher does what the policy says', function () {
   before(function () {
     if (process.platform !== 'linux') this.skip();
+    // Every round is a start of the sandbox, on a machine that may be busy.
+    this.timeout(rounds * 10_000);
   });
 
   it(`for random trees, rules and operations (seed ${seed}, ${rounds} rounds)`, async () => {

@@ -241,7 +241,13 @@ function randomOperation(random: Random, top: ModelFolder, area: string): Operat
       return { name, path, other: randomPath(random, top, area) };
     case 'symlink':
       return { name, path, other: randomTarget(random, area) };
-    default:
+    case 'read':
+    case 'list':
+    case 'stat':
+    case 'truncate':
+    case 'unlink':
+    case 'mkdir':
+    case 'rmdir':
       return { name, path };
   }
 }
