@@ -169,7 +169,7 @@ describe('A command cannot change what later runs trust', function () {
       assert.equal((await arena.shell(script)).stdout, '');
       assert.equal(existsSync(join(notes, 'leases/x')), false);
       const outcome = await arena.shell(script, {
-        without: removing('--tmpfs', notes, '--remount-ro', notes),
+        without: removing('--perms', '0000', '--tmpfs', notes, '--remount-ro', notes),
       });
       assert.match(outcome.stdout, /leases/);
       assert.ok(existsSync(join(notes, 'leases/x')));

@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
-import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
+import { helperInside } from '../../src/sandbox/linux/bubblewrap/machine.ts';
 import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
@@ -27,7 +27,7 @@ export const isRoot = process.getuid?.() === 0;
 const laboratory = makeLaboratory();
 
 /** The real companion program, as `npm run build` leaves it. */
-export const helperPath = bring(join(project, 'dist/helper', `launch-linux-${process.arch}`));
+export const helperPath = bring(join(project, 'dist/helper', `launch-linux-${process.arch}`), 'dist/helper');
 
 /** A Node that commands in the sandbox can see. */
 export const nodePath = ['/tmp/', '/var/tmp/', '/run/'].some((folder) =>
@@ -143,7 +143,9 @@ export class Arena {
 /** An arena, made by root, in which that user starts the launchers. */
 export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
   const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
-  const arena = new Arena(user, { environment: { XDG_RUNTIME_DIR: runtime } });
+  // Root's home is nothing that others could put a mount on.
+  const environment = { XDG_RUNTIME_DIR: runtime, HOME: '/nonexistent' };
+  const arena = new Arena(user, { environment });
   const report = (await arena.manager.check()).launcherFor(arena.policy());
   assert.ok(report.ok, report.ok ? '' : report.error.message);
   execFileSync('chown', ['-R', `${uid}:${uid}`, arena.folder, runtime]);
@@ -213,8 +215,8 @@ function makeLaboratory(): string {
   return folder;
 }
 
-function bring(program: string): string {
-  const folder = join(laboratory, 'bin');
+function bring(program: string, place = 'bin'): string {
+  const folder = join(laboratory, place);
   mkdirSync(folder, { recursive: true });
   const copy = join(folder, basename(program));
   copyFileSync(program, copy);

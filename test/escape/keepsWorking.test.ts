@@ -298,7 +298,7 @@ describe('What keeps working in the sandbox:', function () {
       `grep -E '^(Cap|NoNew|Seccomp:)' /proc/self/status | tr -d '[:space:]'`,
     );
     assert.match(outcome.stdout, /^(Cap...:0{16}){5}NoNewPrivs:1Seccomp:2$/);
-    assert.ok(readFileSync(helperPath).length < 24 * 1024);
+    assert.ok(readFileSync(helperPath).length < 48 * 1024);
   });
 });
 

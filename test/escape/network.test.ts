@@ -6,7 +6,7 @@ import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
 import { release } from 'node:os';
 import { join } from 'node:path';
-import { helperInside } from '../../src/sandbox/linux/bubblewrap/mountPlan.ts';
+import { helperInside } from '../../src/sandbox/linux/bubblewrap/machine.ts';
 import type { Edit } from './harness.ts';
 import { Arena, all, helperPath, isRoot, nodePath, removing, withoutCompanion } from './harness.ts';
 

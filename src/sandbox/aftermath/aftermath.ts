@@ -1,6 +1,6 @@
 import { lstatSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { followGitPointer, innerGitFolders } from '../git/gitFolders.ts';
+import { followGitPointer, innerGitFolders, lookUp } from '../git/gitFolders.ts';
 import { isInside } from '../paths.ts';
 import { disarmGitFolder, disarmOne, disarmTodo, execLines } from './disarmGitFolder.ts';
 import type { Finding } from './finding.ts';
@@ -97,7 +97,7 @@ export class Aftermath {
 function topsOf(roots: readonly string[]): string[] {
   return roots
     .map((root) => join(root, '.git'))
-    .filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+    .filter((path) => lookUp(path) !== undefined);
 }
 
 function canonical(path: string): string {

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { realpathSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { homedir, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
@@ -14,18 +14,19 @@ import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
 import { isInside } from '../paths.ts';
 import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
-import { writableRoots } from '../policy/policy.ts';
-import { systemFolders } from '../policy/systemFolders.ts';
 import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
-import type { Machine } from './bubblewrap/mountPlan.ts';
-import { helperInside, planMounts, proxyInside } from './bubblewrap/mountPlan.ts';
+import type { Machine } from './bubblewrap/machine.ts';
+import { helperInside, proxyInside } from './bubblewrap/machine.ts';
+import { planMounts } from './bubblewrap/mountPlan.ts';
 import type { Mount } from './bubblewrap/mounts.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
+import { ownCacheFolder } from './cacheFolder.ts';
 import { Leases } from './leases.ts';
+import { lookAround, readTrees, searchedRoots } from './lookAround.ts';
 import { planLimits } from './planLimits.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
@@ -66,6 +67,7 @@ interface Ready {
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
 export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
   const filter = buildFilter();
+  const trees = new TreeIndexes();
   const state: { ready?: Promise<Result<Ready, SandboxError>> } = {};
 
   const prepare = async (): Promise<Result<Ready, SandboxError>> => {
@@ -101,7 +103,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
       machine,
       leases: leases.value,
       proxy,
-      trees: new TreeIndexes(),
+      trees,
     });
   };
 
@@ -160,20 +162,13 @@ async function launch(
     return fail(bubblewrapMissing);
   }
   const cwd = canonical(command.cwd);
-  const roots = writableRoots(policy).filter(
-    (root) => !systemFolders.some((folder) => isInside(root, folder)),
-  );
-  const tree = await trees.read(roots, policy.hidden);
-  if (!tree.ok) {
-    return tree;
+  const around = await lookAround(policy, machine, trees);
+  if (!around.ok) {
+    return around;
   }
-  const plan = planMounts(policy, cwd, machine, tree.value);
+  const plan = planMounts(policy, cwd, machine, around.value);
   if (!plan.ok) {
     return plan;
-  }
-  const network = await openNetwork(proxy, policy, command);
-  if (!network.ok) {
-    return network;
   }
   const { existing, missing, guards } = plan.value.protectedPaths;
   const traps = guards.filter(({ expected }) => expected.kind === 'absent').map(({ path }) => path);
@@ -184,6 +179,10 @@ async function launch(
   if (!limits.ok) {
     return limits;
   }
+  const network = await openNetwork(proxy, policy, command);
+  if (!network.ok) {
+    return network;
+  }
   const argv = launcherArguments({
     bubblewrapPath: bubblewrap.path,
     features: bubblewrap.features,
@@ -192,7 +191,6 @@ async function launch(
     mounts: [
       ...plan.value.mounts,
       ...proxyMounts(network.value),
-      ...existing.map((path) => ({ path, kind: 'read' }) as const),
       ...held.map((path) => ({ path, kind: 'empty' }) as const),
     ],
     tasks: { folder: leases.folder, run, held, traps, groups: limits.value.groups },
@@ -203,8 +201,8 @@ async function launch(
   });
   const aftermath = new Aftermath({
     ...plan.value.protectedPaths,
-    roots,
-    before: tree.value,
+    roots: searchedRoots(policy),
+    before: around.value.tree,
     isWritable: (path) => accessTo(policy, path) === 'write',
   });
   const release = async (): Promise<readonly Finding[]> => {
@@ -212,9 +210,12 @@ async function launch(
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
-    const after = await trees.read(roots, policy.hidden);
+    const after = await readTrees(policy, trees);
     const removed = traps.filter((path) => leases.takeNote(path));
-    const findings = [...removed.map(removedRedirect), ...aftermath.end(after.ok ? after.value : tree.value)];
+    const findings = [
+      ...removed.map(removedRedirect),
+      ...aftermath.end(after.ok ? after.value : around.value.tree),
+    ];
     findings.forEach(({ message }) => log.warn(`sandbox: ${message}`));
     return findings;
   };
@@ -276,8 +277,12 @@ function describeMachine(
   runtimeFolder: string,
 ): Machine {
   const helperPath = canonical(options.helperPath);
+  const environment = options.environment ?? process.env;
+  const homeFolder = canonical(environment['HOME'] ?? homedir());
   return {
     helperPath,
+    homeFolder,
+    cacheFolder: ownCacheFolder(homeFolder, environment),
     runtimeFolder: canonical(runtimeFolder),
     temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]

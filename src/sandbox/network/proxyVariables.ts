@@ -1,4 +1,4 @@
-import { helperInside } from '../linux/bubblewrap/mountPlan.ts';
+import { helperInside } from '../linux/bubblewrap/machine.ts';
 
 /** Where the proxy is for programs in a sandbox: the companion forwards from there. */
 export const proxyPort = 3128;

@@ -4,9 +4,9 @@ import type { NetworkMode } from '../../policy/policy.ts';
 import type { ResourceLimits } from '../../policy/limits.ts';
 import type { KeeperTasks } from '../keeper.ts';
 import { keeperArguments } from '../keeper.ts';
+import { helperInside, proxyInside } from './machine.ts';
 import type { Mount } from './mounts.ts';
-import { mountArguments, orderMounts } from './mounts.ts';
-import { helperInside, proxyInside } from './mountPlan.ts';
+import { closingArguments, mountArguments, orderMounts } from './mounts.ts';
 import { watchedMasks } from './watchedMasks.ts';
 
 /** Options that not every bubblewrap has. */
@@ -51,7 +51,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...(command.tty ? [] : ['--new-session']),
     ...['--cap-drop', 'ALL'],
     ...mounts.flatMap((mount) => mountArguments(mount, features.perms)),
-    ...['--remount-ro', '/run'],
+    ...closingArguments(mounts),
     ...['--chdir', input.cwd],
     ...['--', helperInside, '--seccomp', Buffer.from(input.filter).toString('hex')],
     ...limitArguments(input.limits),

@@ -9,8 +9,8 @@ import { readSystemFacts } from './systemFacts.ts';
 import { findBubblewrap } from './findBubblewrap.ts';
 import type { BubblewrapFeatures } from './launcherArguments.ts';
 import { launcherArguments } from './launcherArguments.ts';
+import { helperInside } from './machine.ts';
 import type { Mount } from './mounts.ts';
-import { helperInside } from './mountPlan.ts';
 
 /** A bubblewrap that has been seen to work here. */
 export interface Bubblewrap {

@@ -8,14 +8,20 @@ import type { Mount } from './mounts.ts';
  */
 export function watchedMasks(mounts: readonly Mount[]): KeeperTasks['masks'] {
   const kinds = new Map(mounts.map(({ path, kind }) => [path, kind]));
-  return mounts.flatMap(({ path, kind, source }) => {
+  return mounts.flatMap(({ path, kind, source }): KeeperTasks['masks'] => {
     const above = kindAbove(path, kinds);
-    if (source !== undefined || above !== 'write') {
+    if (source !== undefined || (above !== 'write' && above !== 'read')) {
       return [];
     }
-    return kind === 'read' || kind === 'empty' ? [{ path, kind: kind === 'read' ? 'read' : 'hide' }] : [];
+    if (hiding.has(kind)) {
+      return [{ path, kind: 'hide' }];
+    }
+    return kind === 'read' && above === 'write' ? [{ path, kind: 'read' }] : [];
   });
 }
+
+/** A passage that comes back is closed: what it let through stays hidden until the next command. */
+const hiding: ReadonlySet<Mount['kind']> = new Set(['empty', 'closed', 'unreadable', 'passage']);
 
 function kindAbove(path: string, kinds: ReadonlyMap<string, Mount['kind']>): Mount['kind'] | undefined {
   for (let folder = dirname(path); ; folder = dirname(folder)) {

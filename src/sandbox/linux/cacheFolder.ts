@@ -1,0 +1,69 @@
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { isAbsolute, join } from 'node:path';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import type { SandboxError } from '../sandboxManager.ts';
+import { toolCaches } from './toolCaches.ts';
+
+/** Where Cordon's own cache is: below `XDG_CACHE_HOME`, or else in the home folder. It need not exist yet. */
+export function ownCacheFolder(
+  homeFolder: string,
+  environment: Readonly<Record<string, string | undefined>>,
+): string {
+  const given = environment['XDG_CACHE_HOME'];
+  const base = given !== undefined && isAbsolute(given) ? given : join(homeFolder, '.cache');
+  return join(canonicalOrSame(base), 'cordon');
+}
+
+/**
+ * The folder with the private caches of one root, with a place for each tool in it, made where it is missing. Fails
+ * when it is not this user's alone: what lies in it is executed by the tools of that root.
+ */
+export function openPrivateCaches(ownFolder: string, root: string): Result<string, SandboxError> {
+  const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
+  const folder = join(ownFolder, 'caches', name);
+  try {
+    for (const path of [ownFolder, join(ownFolder, 'caches'), folder]) {
+      mkdirSync(path, { recursive: true, mode: 0o700 });
+      const reason = whyNotPrivate(path);
+      if (reason !== undefined) {
+        return unusable(path, reason);
+      }
+    }
+    for (const { folder: tool } of toolCaches) {
+      mkdirSync(join(folder, tool), { recursive: true, mode: 0o700 });
+    }
+  } catch (error) {
+    return unusable(folder, String(error));
+  }
+  return ok(folder);
+}
+
+function whyNotPrivate(path: string): string | undefined {
+  const entry = lstatSync(path);
+  if (!entry.isDirectory()) {
+    return 'it is not a folder';
+  }
+  if (entry.uid !== process.getuid?.()) {
+    return 'it belongs to another user';
+  }
+  return (entry.mode & 0o022) === 0 ? undefined : 'others may write in it';
+}
+
+function unusable(path: string, reason: string): Result<never, SandboxError> {
+  return fail({
+    kind: 'clause-unenforceable',
+    message: `The folder ${path}, for caches that only one root sees, cannot be used: ${reason}.`,
+    hint: `Remove ${path}, or make it yours alone (chown, chmod 700), or set cordon.sandbox.caches to "off" or "shared".`,
+  });
+}
+
+function canonicalOrSame(path: string): string {
+  try {
+    return realpathSync(path);
+  } catch {
+    // Made when it is needed.
+    return path;
+  }
+}

@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import type { Access } from '../../src/sandbox/policy/fileRules.ts';
+import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
+import { policyOf } from '../harness/policyOf.ts';
+import { Arena, all, removing } from './harness.ts';
+
+const sh = (script: string): string[] => ['/bin/sh', '-c', script];
+
+function rules(root: string, more: Readonly<Record<string, Access>>): SandboxPolicy['files'] {
+  return Object.entries({ '/': 'read', [root]: 'write', ...more } as const).map(([path, access]) => ({
+    path,
+    access,
+    source: 'user',
+  }));
+}
+
+describe('A command cannot see what is hidden', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  let arena: Arena;
+  beforeEach(() => void (arena = new Arena()));
+  afterEach(() => arena.dispose());
+
+  it('in a folder: neither names nor contents, nor by changing its mode', async () => {
+    const folder = join(arena.root, 'secrets');
+    mkdirSync(folder);
+    writeFileSync(join(folder, 'key'), 'secret');
+    const policy = policyOf(arena.root, { files: rules(arena.root, { [folder]: 'none' }) });
+    const attack = sh('chmod 755 secrets; ls secrets; cat secrets/key; mv secrets x; cat x/key');
+    assert.equal((await arena.run(attack, {}, policy)).stdout, '');
+    const without = removing('--perms', '0000', '--tmpfs', folder, '--remount-ro', folder);
+    assert.match((await arena.run(attack, { without }, policy)).stdout, /^key\nsecret/);
+  });
+
+  it('in a file, in place or moved with the folder above it', async () => {
+    const file = join(arena.root, 'sub/.env');
+    mkdirSync(join(arena.root, 'sub'));
+    writeFileSync(file, 'secret');
+    const hidden = [{ folder: arena.root, glob: '**/.env', source: 'user' }] as const;
+    const policy = policyOf(arena.root, { hidden });
+    const attack = sh('chmod 644 sub/.env; cat sub/.env; mv sub x; cat x/.env');
+    assert.equal((await arena.run(attack, {}, policy)).stdout, '');
+    assert.equal(readFileSync(file, 'utf8'), 'secret');
+    const outcome = await arena.run(attack, { without: removing('--ro-bind', '/dev/null', file) }, policy);
+    assert.equal(outcome.stdout, 'secret');
+  });
+
+  it('through a link that a glob means, to a place that the rules show', async () => {
+    const target = join(arena.outside, 'key');
+    writeFileSync(target, 'secret');
+    symlinkSync(target, join(arena.root, 'my.pem'));
+    const hidden = [{ folder: arena.root, glob: '**/*.pem', source: 'user' }] as const;
+    const policy = policyOf(arena.root, { hidden });
+    const attack = sh(`cat my.pem; cat ${target}`);
+    assert.equal((await arena.run(attack, {}, policy)).stdout, '');
+    const outcome = await arena.run(attack, { without: removing('--ro-bind', '/dev/null', target) }, policy);
+    assert.equal(outcome.stdout, 'secretsecret');
+  });
+
+  it('beside what is opened again further down', async () => {
+    const folder = join(arena.root, 'a');
+    mkdirSync(join(folder, 'b/c'), { recursive: true });
+    writeFileSync(join(folder, 'key'), 'secret');
+    const open = join(folder, 'b/c');
+    const policy = policyOf(arena.root, { files: rules(arena.root, { [folder]: 'none', [open]: 'write' }) });
+    const attack = sh('ls a; ls a/b; cat a/key; echo x > a/b/c/mine && ls a/b/c');
+    assert.equal((await arena.run(attack, {}, policy)).stdout, 'mine\n');
+    assert.ok(existsSync(join(open, 'mine')));
+    assert.deepEqual(readdirSync(join(folder, 'b')), ['c']);
+    const { stdout } = await arena.run(
+      attack,
+      { without: all(removing('--perms', '0111', '--tmpfs', folder), removing('--remount-ro', folder)) },
+      policy,
+    );
+    assert.match(stdout, /secret/);
+  });
+
+  it('in a home folder, except for what is opened, and leaves nothing in it', async () => {
+    const home = join(arena.folder, 'home');
+    mkdirSync(join(home, 'tools/bin'), { recursive: true });
+    writeFileSync(join(home, 'tools/bin/tool'), 'tool');
+    writeFileSync(join(home, 'key'), 'secret');
+    const other = new Arena({}, { environment: { HOME: home } });
+    try {
+      const files = rules(other.root, { [home]: 'none', [join(home, 'tools/bin')]: 'read' });
+      const policy = policyOf(other.root, { files });
+      const attack = sh(`cd ${home}; ls -A; cat tools/bin/tool; cat key; mkdir x`);
+      assert.equal((await other.run(attack, {}, policy)).stdout, 'tools\ntool');
+      assert.deepEqual(readdirSync(home), ['key', 'tools']);
+      const open = await other.run(
+        attack,
+        { without: all(removing('--tmpfs', home), removing('--remount-ro', home)) },
+        policy,
+      );
+      assert.match(open.stdout, /secret/);
+    } finally {
+      other.dispose();
+    }
+  });
+
+  it('among the machine’s sockets, unless the policy names one', async () => {
+    const path = join(arena.outside, 'service.sock');
+    const server = createServer((connection) => connection.end('served'));
+    await new Promise<void>((resolve) => server.listen(path, resolve));
+    try {
+      chmodSync(path, 0o777);
+      const attack = `require('net').connect(${JSON.stringify(path)}).on('data', (d) => console.log(String(d))).on('error', (e) => console.log(e.code))`;
+      const argv = [process.execPath, '-e', attack];
+      const policy = policyOf(arena.root);
+      assert.equal((await arena.run(argv, {}, policy)).stdout, 'ECONNREFUSED\n');
+      const without = removing('--ro-bind', '/dev/null', path);
+      assert.equal((await arena.run(argv, { without }, policy)).stdout, 'served\n');
+      assert.equal((await arena.run(argv, {}, { ...policy, sockets: [path] })).stdout, 'served\n');
+    } finally {
+      server.close();
+    }
+  });
+});
+
+describe('Private caches', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  it('belong to one root, stay, and show nothing of the person’s but programs', async () => {
+    const home = new Arena();
+    mkdirSync(join(home.root, '.cargo/bin'), { recursive: true });
+    writeFileSync(join(home.root, '.cargo/bin/cargo'), 'program');
+    writeFileSync(join(home.root, '.cargo/credentials.toml'), 'secret');
+    const arenas = [0, 1].map(() => new Arena({}, { environment: { HOME: home.root } }));
+    try {
+      const [one, two] = arenas as [Arena, Arena];
+      const policy = (arena: Arena): SandboxPolicy =>
+        policyOf(arena.root, { files: rules(arena.root, { [home.root]: 'none' }), caches: 'private' });
+      const write = sh(
+        `cd ${home.root}; ls -A .cargo; cat .cargo/bin/cargo; echo x > .cargo/bin/cargo; echo kept > .npm/mine`,
+      );
+      assert.equal((await one.run(write, {}, policy(one))).stdout, 'bin\nprogram');
+      const look = sh(`cat ${home.root}/.npm/mine; ls -A ${home.root}/.cache/cordon`);
+      assert.equal((await one.run(look, {}, policy(one))).stdout, 'kept\n');
+      assert.equal((await two.run(look, {}, policy(two))).stdout, '');
+      assert.deepEqual(readdirSync(home.root).sort(), ['.cache', '.cargo']);
+      assert.equal(readFileSync(join(home.root, '.cargo/bin/cargo'), 'utf8'), 'program');
+    } finally {
+      [home, ...arenas].forEach((arena) => arena.dispose());
+    }
+  });
+});
