@@ -24,7 +24,7 @@ export function pretendMachine(
       return known.has(real) ? real : undefined;
     },
     listFolder: (folder) =>
-      [...known]
+      [...known, ...Object.keys(links)]
         .filter((path) => dirname(path) === folder && path !== '/')
         .map((path) => path.split('/').at(-1) ?? ''),
   };

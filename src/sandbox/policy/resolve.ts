@@ -91,7 +91,7 @@ function fileRules(
     return gathered;
   }
   let rules = gathered.value;
-  for (const layer of narrowing) {
+  for (const layer of narrowing.filter(({ settings }) => settings.files !== undefined)) {
     const limits = gatherRules([layer], input);
     if (!limits.ok) {
       return limits;

@@ -2,6 +2,7 @@ import { join } from 'node:path';
 import type { Location } from './locate.ts';
 import { locate } from './locate.ts';
 import type { Surroundings } from './places.ts';
+import { presentBelow } from './presentBelow.ts';
 
 /**
  * What no command needs to read and every thief wants: keys, tokens, passwords, cookies, mail and what was typed.
@@ -18,7 +19,7 @@ export function findSecrets(around: Surroundings): readonly Location[] {
     .filter((entry) => /^ssh_host_.*_key$/.test(entry))
     .map((entry) => join('/etc/ssh', entry));
   const found = [
-    ...homeSecrets.map((name) => join(homeDir, name)),
+    ...presentBelow(homeDir, homeSecrets, listFolder),
     ...matching,
     ...machineSecrets,
     ...hostKeys,

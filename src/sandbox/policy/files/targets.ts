@@ -86,8 +86,17 @@ function withoutEnd(path: string): string {
   return path.length > 1 ? path.replace(/\/+$/, '') : path;
 }
 
-/** What is wrong with a glob: an unclosed brace would silently match nothing. */
+const flaws = new Map<string, string | undefined>();
+
+/** What is wrong with a glob, found once: an unclosed brace would silently match nothing. */
 function flawOf(glob: string): string | undefined {
+  if (!flaws.has(glob)) {
+    flaws.set(glob, findFlaw(glob));
+  }
+  return flaws.get(glob);
+}
+
+function findFlaw(glob: string): string | undefined {
   try {
     picomatch.makeRe(glob, { strictBrackets: true });
     return undefined;

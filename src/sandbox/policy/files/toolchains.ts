@@ -3,6 +3,7 @@ import { isBelow } from '../../paths.ts';
 import type { Location } from './locate.ts';
 import { locate } from './locate.ts';
 import type { Surroundings } from './places.ts';
+import { presentBelow } from './presentBelow.ts';
 
 /**
  * Programs in the home folder, and what they need to start: existing folders of version managers and installers, and
@@ -11,7 +12,7 @@ import type { Surroundings } from './places.ts';
 export function findToolchains(around: Surroundings): readonly Location[] {
   const home = around.homeDir;
   const found = [
-    ...toolchainPlaces.map((name) => join(home, name)),
+    ...presentBelow(home, toolchainPlaces, around.listFolder),
     ...sharedPlaces,
     ...fromSearchPath(around),
   ]
