@@ -150,7 +150,11 @@ export class PolicyModel {
 
   /** The metadata at the top of every writable folder; a rule inside of it was meant. */
   #protectMetadata(policy: SandboxPolicy, access: Map<string, Access>): void {
-    for (const root of writableRoots(policy).filter((path) => nodeAt(this.#tree, path)?.kind === 'folder')) {
+    // Who opens such a folder means all of it.
+    const roots = writableRoots(policy).filter(
+      (path) => nodeAt(this.#tree, path)?.kind === 'folder' && !protectedNames.includes(basename(path)),
+    );
+    for (const root of roots) {
       for (const name of protectedNames) {
         const guarded = join(root, name);
         if (heldNames.includes(name) && nodeAt(this.#tree, guarded) === undefined && !access.has(guarded)) {
