@@ -1,5 +1,6 @@
 // What the schema of policies says about the settings `cordon.sandbox.*`, in the terms of the manifest.
 import * as z from 'zod';
+import { defaultLimits, defaultWords } from '../src/sandbox/policy/defaults.ts';
 import { policySettingsSchema } from '../src/sandbox/policy/settings.ts';
 
 const prefix = 'cordon.sandbox';
@@ -18,12 +19,32 @@ export function settingFacts(properties) {
       ? Object.entries(part.properties).map(([inner, field]) => [`${name}.${inner}`, field])
       : [[name, part]],
   );
-  const facts = Object.fromEntries(fields.map(([name, part]) => [`${prefix}.${name}`, factsOf(part)]));
+  const facts = Object.fromEntries(
+    fields.map(([name, part]) => {
+      const setting = `${prefix}.${name}`;
+      return [setting, withNamed(factsOf(part), properties[setting] ?? {})];
+    }),
+  );
   return {
-    ...facts,
+    ...withDefaults(facts),
     [`${prefix}.profile`]: { type: 'string' },
     [`${prefix}.profiles`]: { type: 'object', additionalProperties: profileSchema(facts, properties) },
   };
+}
+
+/** What holds where nobody says otherwise; a limit that depends on the machine is told in words. */
+function withDefaults(facts) {
+  const limits = Object.keys(facts).filter((name) => name.startsWith(`${prefix}.limits.`));
+  const defaults = {
+    ...Object.fromEntries(limits.map((name) => [name, defaultLimits[name.split('.').at(-1)] ?? null])),
+    ...Object.fromEntries(Object.entries(defaultWords).map(([name, word]) => [`${prefix}.${name}`, word])),
+  };
+  return Object.fromEntries(
+    Object.entries(facts).map(([name, fact]) => [
+      name,
+      name in defaults ? { ...fact, default: defaults[name] } : fact,
+    ]),
+  );
 }
 
 /** The manifest's settings with the facts written over theirs. */
@@ -35,6 +56,10 @@ export function withFacts(properties) {
     ]),
   );
 }
+
+/** Sentences about settings that do not hold for a profile. */
+const ofSettingsOnly =
+  / (?:A workspace or folder value only counts where it is stricter|Of a workspace or folder value only what narrows counts|Workspaces cannot set this|Your own value decides.*)\.$/;
 
 function profileSchema(facts, properties) {
   const schema = {
@@ -49,6 +74,7 @@ function profileSchema(facts, properties) {
   };
   for (const [name, fact] of Object.entries(facts)) {
     const { scope: _scope, default: _default, order: _order, ...words } = properties[name] ?? {};
+    words.markdownDescription = words.markdownDescription?.replace(ofSettingsOnly, '');
     const [group, field] = name.slice(prefix.length + 1).split('.');
     const owner =
       field === undefined
@@ -57,6 +83,13 @@ function profileSchema(facts, properties) {
     owner.properties[field ?? group] = merge(words, fact);
   }
   return schema;
+}
+
+/** Names that the manifest explains can have what every name can have. */
+function withNamed(facts, { properties }) {
+  if (properties === undefined) return facts;
+  const names = Object.keys(properties).map((name) => [name, facts.additionalProperties]);
+  return { ...facts, properties: Object.fromEntries(names) };
 }
 
 function factsOf(schema) {

@@ -1,3 +1,4 @@
+import { formatHostPattern, parseHostPattern } from '../policy/hostRules.ts';
 import type { PolicySettings } from '../policy/settings.ts';
 import type { Notes } from './importedPolicy.ts';
 
@@ -14,12 +15,15 @@ export function importHosts(
   const hosts = new Map<string, 'allow' | 'deny'>();
   for (const verdict of ['allow', 'deny'] as const) {
     for (const pattern of lists[verdict]) {
-      const spelled = spellings(pattern);
-      if (spelled.length === 0) {
+      const spelled = spellings(pattern).map(parseHostPattern);
+      if (spelled.length === 0 || spelled.some(({ ok }) => !ok)) {
         notes.add(`${verdict} ${pattern}`, unsaid[verdict]);
+        continue;
       }
       for (const host of spelled) {
-        hosts.set(host, verdict);
+        if (host.ok) {
+          hosts.set(formatHostPattern(host.value), verdict);
+        }
       }
     }
   }
@@ -31,24 +35,15 @@ const unsaid = {
   deny: 'Not a domain, "*." before a domain, or an address: look that no allowed entry covers these hosts.',
 } as const;
 
-const label = '[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?';
-const domain = new RegExp(`^${label}(?:\\.${label})*$`);
-const address = /^(?:\d{1,3}(?:\.\d{1,3}){3}(?:\/\d{1,2})?|\[[0-9a-f:.]+\])$/;
 const schemePorts: Readonly<Record<string, string>> = { http: '80', https: '443', ws: '80', wss: '443' };
 
-/** How Cordon writes a pattern; empty when it cannot. */
+/** How Cordon writes a pattern, if it is one; empty for a scheme without a known port. */
 function spellings(pattern: string): readonly string[] {
-  const [, scheme, rest = ''] = /^(?:([a-z]+):\/\/)?(.*)$/.exec(pattern.trim().toLowerCase()) ?? [];
-  const [, host = '', written] = /^(.*?)\.?(?::(\d+))?\/?$/.exec(rest) ?? [];
-  const port = written ?? (scheme === undefined ? undefined : schemePorts[scheme]);
-  if ((scheme !== undefined && port === undefined) || Number(port ?? 1) < 1 || Number(port ?? 1) > 65_535) {
+  const [, scheme, rest = ''] = /^(?:([a-z]+):\/\/)?(.*?)\/?$/.exec(pattern.trim().toLowerCase()) ?? [];
+  const port = scheme === undefined || /:\d+$/.test(rest) ? undefined : schemePorts[scheme];
+  if (scheme !== undefined && port === undefined && !/:\d+$/.test(rest)) {
     return [];
   }
-  const suffix = port === undefined ? '' : `:${port}`;
-  const [, stars, parent = ''] = /^(\*\*?)\.(.+)$/.exec(host) ?? [];
-  if (stars !== undefined) {
-    const names = [...(stars === '**' ? [parent] : []), `*.${parent}`];
-    return domain.test(parent) ? names.map((name) => name + suffix) : [];
-  }
-  return host === '*' || domain.test(host) || address.test(host) ? [host + suffix] : [];
+  const host = port === undefined ? rest : `${rest}:${port}`;
+  return host.startsWith('**.') ? [host.slice(3), host.slice(1)] : [host];
 }
