@@ -8,6 +8,7 @@ import { protectedNames } from '../sandbox/policy/protectedNames.ts';
 import type { Result } from '../base/result.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
+import type { Words } from './policyWords.ts';
 import { table } from './textTable.ts';
 
 /** What a page needs to know besides the policy. */
@@ -40,18 +41,18 @@ function problemSections({ field, message, hint }: PolicyError): readonly string
 }
 
 function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): readonly string[] {
-  const mode = section('Mode', policy, 'mode', modeWords[policy.mode]);
+  const mode = section(`Mode: ${modeWords[policy.mode].label}`, policy, 'mode', modeWords[policy.mode]);
   if (isUnsandboxed(policy)) {
     return [...mode, 'Nothing is confined, so no other clause counts.'];
   }
   return [
     'This page follows the settings. Where a clause is changed stands below it; the status bar changes mode, network and profile for this folder.',
     ...mode,
-    ...section('Network', policy, 'network', networkWords[policy.network]),
+    ...section(networkWords[policy.network].label, policy, 'network', networkWords[policy.network]),
     ...hostSections(policy),
-    ...section('Git', policy, 'git', gitWords[policy.git]),
-    ...section('Caches', policy, 'caches', cacheWords[policy.caches]),
-    ...section('Temporary folder', policy, 'tmp', tmpWords[policy.tmp]),
+    ...section(`Git: ${gitWords[policy.git].label}`, policy, 'git', gitWords[policy.git]),
+    ...section(`Caches: ${cacheWords[policy.caches].label}`, policy, 'caches', cacheWords[policy.caches]),
+    ...section(`Temporary folder: ${tmpWords[policy.tmp].label}`, policy, 'tmp', tmpWords[policy.tmp]),
     ...fileSections(policy),
     ...socketSections(policy),
     ...environmentSections(policy, surroundings),
@@ -65,9 +66,9 @@ function section(
   title: string,
   policy: SandboxPolicy,
   clause: PolicyClause,
-  { label, detail }: { readonly label: string; readonly detail: string },
+  { detail }: Words,
 ): readonly string[] {
-  return [`## ${title}: ${label}`, detail, decidedBy(policy, clause)];
+  return [`## ${title}`, `${detail}\n${decidedBy(policy, clause)}`];
 }
 
 function decidedBy({ sources }: SandboxPolicy, clause: PolicyClause, setting: string = clause): string {

@@ -28,7 +28,7 @@ export function importPreviewPage(preview: ImportPreview): string {
     `“${policy.name}” in ${place}, as the profile “${profileName}”. Nothing is set yet.`,
     '## What would be set',
     `\`\`\`json\n${JSON.stringify(settings, undefined, 2)}\n\`\`\``,
-    `Nothing of yours is overwritten: the profile is added, and chosen in place of ${previous === '' ? 'none' : `“${previous}”`}. To undo it, remove it from cordon.sandbox.profiles and empty cordon.sandbox.profile.`,
+    `Nothing of yours is overwritten: the profile is added, and chosen${previous === '' ? '' : ` in place of “${previous}”`}. To undo it, remove it from cordon.sandbox.profiles and empty cordon.sandbox.profile.`,
     '## Wider than your settings now',
     ...wideningLines(widenings),
     '## Not carried over, or different',

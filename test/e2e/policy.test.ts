@@ -27,21 +27,22 @@ describe('the effective policy', () => {
   it('opens from the palette, with clauses, rules and sources', async () => {
     const { runCommand, screenshot } = editor();
     await runCommand('Cordon: Show Effective Policy');
-    await waitForPage(editor(), ['The sandbox of sample-project', 'Network: Network off', 'Git:', 'Caches:']);
+    await waitForPage(editor(), ['The sandbox of sample-project', 'Network off', 'Git:', 'Caches:']);
     await screenshot('effective-policy');
   });
 
   it('opens from the status bar, and follows a choice made there', async () => {
-    const { statusBarItem, pick, press, screenshot } = editor();
+    const { statusBarItem, pick, press, quickInput, screenshot } = editor();
     await press('Control+W');
     await statusBarItem('sandbox').click();
     await pick('Show Effective Policy');
-    await waitForPage(editor(), ['Network: Network off']);
+    await waitForPage(editor(), ['## Network off']);
     await statusBarItem('sandbox').click();
+    await quickInput.getByText('Network limited to allowed hosts').waitFor();
     await screenshot('change-sandbox');
     await pick('Network limited to allowed hosts');
     await statusBarItem('sandbox').getByText('Workspace write · network limited').waitFor();
-    await waitForPage(editor(), ['Network: Network limited', 'registry.example.org', 'your choice here']);
+    await waitForPage(editor(), ['## Network limited', 'registry.example.org', 'your choice here']);
     await screenshot('effective-policy-limited');
   });
 

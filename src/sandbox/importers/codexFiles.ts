@@ -21,18 +21,19 @@ export function importCodexFiles(profile: CodexProfile, notes: Notes): PolicySet
     table[':root'],
   ].includes('write');
   noteSpecials(table, notes);
+  const files = Object.fromEntries([
+    ...baseRules(table, own),
+    ...(own === 'write' || own === undefined ? [] : roots.map((root) => [root, accessOf(own)] as const)),
+    ...inside.flatMap(([path, access]) =>
+      ['', ...roots.map((root) => `${root}/`)].flatMap((prefix) => rule(prefix, path, access, notes)),
+    ),
+    ...outside.map(([path, access]) => [path, accessOf(access)] as const),
+  ]);
   return {
     mode: isWritable ? 'workspace-write' : 'read-only',
     ...gitOf(inRoots['.git']),
     ...(own === 'write' && roots.length > 0 ? { writableRoots: roots } : {}),
-    files: Object.fromEntries([
-      ...baseRules(table, own),
-      ...(own === 'write' || own === undefined ? [] : roots.map((root) => [root, accessOf(own)] as const)),
-      ...inside.flatMap(([path, access]) =>
-        ['', ...roots.map((root) => `${root}/`)].flatMap((prefix) => rule(prefix, path, access, notes)),
-      ),
-      ...outside.map(([path, access]) => [path, accessOf(access)] as const),
-    ]),
+    ...(Object.keys(files).length > 0 ? { files } : {}),
   };
 }
 

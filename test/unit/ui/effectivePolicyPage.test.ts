@@ -32,7 +32,7 @@ describe('the page of the effective policy', () => {
       sections.map((section) => section.split('\n')[0]),
       [
         'Mode: Workspace write',
-        'Network: Network limited to allowed hosts',
+        'Network limited to allowed hosts',
         'Hosts',
         'Git: Read only',
         'Caches: Off',
@@ -48,7 +48,7 @@ describe('the page of the effective policy', () => {
     );
     assert.match(
       sections[1] ?? '',
-      /through a proxy.*\n\nDecided by: your choice here. Change: cordon\.sandbox\.network/,
+      /through a proxy.*\nDecided by: your choice here. Change: cordon\.sandbox\.network/,
     );
     assert.match(sections.at(-1) ?? '', /bubblewrap 0\.8\.0/);
   });

@@ -27,7 +27,7 @@ describe('the preview of an import', () => {
     });
     assert.match(page, /\| network \| off → on \|/);
     assert.match(page, /- `:slash_tmp`: Own folder\./);
-    assert.match(page, /in place of none/);
+    assert.match(page, /is added, and chosen\. /);
   });
 
   it('says when nothing becomes wider or is lost, and names the profile that is replaced', () => {
