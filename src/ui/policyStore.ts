@@ -10,6 +10,7 @@ import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { PolicyInput } from '../sandbox/policy/input.ts';
+import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { Grant, Grants } from './grants.ts';
@@ -77,7 +78,7 @@ export class PolicyStore implements Roots, Disposable {
     if (entry === undefined) {
       return fail(closed(root));
     }
-    const resolved = resolvePolicy(this.#inputFor(entry, this.#grants.get(root.path)));
+    const resolved = resolveManaged(this.#inputFor(entry, this.#grants.get(root.path)));
     this.#log.debug(
       resolved.ok
         ? `policy of ${root.path}: ${JSON.stringify({ ...resolved.value.sources, mode: resolved.value.mode })}`
@@ -89,7 +90,7 @@ export class PolicyStore implements Roots, Disposable {
   /** What the policy would be, were this the person's choice for the root. */
   policyWith(root: Root, grant: Grant | undefined): Result<SandboxPolicy, PolicyError> {
     const entry = this.#entryOf(root);
-    return entry === undefined ? fail(closed(root)) : resolvePolicy(this.#inputFor(entry, grant));
+    return entry === undefined ? fail(closed(root)) : resolveManaged(this.#inputFor(entry, grant));
   }
 
   /**
@@ -105,7 +106,7 @@ export class PolicyStore implements Roots, Disposable {
       return fail(closed(root));
     }
     const input = this.#inputFor(entry, undefined);
-    return resolvePolicy({
+    return resolveManaged({
       ...input,
       workspace: {},
       isTrusted: true,
@@ -154,6 +155,12 @@ export class PolicyStore implements Roots, Disposable {
       ...machine,
     };
   }
+}
+
+/** With what the administrator demands, read anew: it is one small file, and a stale answer would be too wide. */
+function resolveManaged(input: PolicyInput): Result<SandboxPolicy, PolicyError> {
+  const managed = readManagedPolicy(process.platform);
+  return managed.ok ? resolvePolicy({ ...input, managed: managed.value }) : managed;
 }
 
 function closed(root: Root): PolicyError {
