@@ -1,10 +1,10 @@
 import { childEnvironment } from '../sandbox/environment.ts';
 import type { FileRule } from '../sandbox/policy/fileRules.ts';
-import type { HostPattern } from '../sandbox/policy/hostRules.ts';
+import { formatHostPattern } from '../sandbox/policy/hostRules.ts';
 import { depthOf } from '../sandbox/paths.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { PolicyClause, SandboxPolicy } from '../sandbox/policy/policy.ts';
-import { protectedNames } from '../sandbox/policy/protectedNames.ts';
+import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
 import type { Result } from '../base/result.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
@@ -103,7 +103,8 @@ function fileSections(policy: SandboxPolicy): readonly string[] {
       ? []
       : [
           '## Protected names',
-          `In every folder that commands may write, these stay read-only and cannot be made: ${protectedNames.join(', ')}.`,
+          `In folders that commands may write, these stay read-only: ${protectedNames.join(', ')}.`,
+          `Where they are missing, these cannot be made: ${heldNames.join(', ')}.`,
         ]),
   ];
 }
@@ -137,8 +138,8 @@ function hostSections(policy: SandboxPolicy): readonly string[] {
     return [];
   }
   const rows = [
-    ...allow.map((host) => ['allow', hostText(host)]),
-    ...deny.map((host) => ['deny', hostText(host)]),
+    ...allow.map((host) => ['allow', formatHostPattern(host)]),
+    ...deny.map((host) => ['deny', formatHostPattern(host)]),
   ];
   return [
     '## Hosts',
@@ -146,10 +147,6 @@ function hostSections(policy: SandboxPolicy): readonly string[] {
     rows.length === 0 ? 'No host is allowed: commands reach nothing.' : table(['access', 'host'], rows),
     decidedBy(policy, 'hosts'),
   ];
-}
-
-function hostText({ host, port }: HostPattern): string {
-  return port === undefined ? host : `${host}:${port}`;
 }
 
 function socketSections(policy: SandboxPolicy): readonly string[] {
@@ -169,6 +166,7 @@ function environmentSections(policy: SandboxPolicy, { parentEnv }: PageSurroundi
       parent: parentEnv,
       isTty: true,
       isNetworkOff: policy.network === 'off',
+      isProxied: policy.network === 'allow-list',
       marker: policy.mode,
       isTmpPrivate: policy.tmp === 'private',
     }),

@@ -78,7 +78,7 @@ function gitOf(access: CodexAccess | undefined): PolicySettings {
 /** One entry below the roots; `prefix` is empty for the workspace's own root. */
 function rule(prefix: string, path: string, access: CodexAccess, notes: Notes): [string, Access][] {
   const [first = ''] = path.split('/');
-  const isProtected = (protectedNames as readonly string[]).includes(first);
+  const isProtected = protectedNames.includes(first);
   if (isProtected && access !== 'deny' && access !== 'none') {
     // `.git` itself is the clause `git`; the others are read-only in Cordon anyway.
     if (access === 'write' && path !== '.git') {
