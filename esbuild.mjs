@@ -56,6 +56,8 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
     target: 'node22',
     outdir,
     external: ['vscode', 'node-pty'],
+    // Its main file requires the others in a way that no bundler sees.
+    alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
     minify: production,
     sourcemap: production ? false : 'linked',
     legalComments: 'none',

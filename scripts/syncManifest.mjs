@@ -1,4 +1,5 @@
-// Writes the input schemas of the language-model tools from zod into package.json, so that there is one source.
+// Writes the input schemas of the language-model tools and the types of the sandbox's settings from zod into
+// package.json, so that there is one source.
 //   npm run sync-manifest
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,6 +12,7 @@ import { listSessionsSchema } from '../src/runtime/tools/listSessions.ts';
 import { sleepSchema } from '../src/runtime/tools/sleep.ts';
 import { writeStdinSchema } from '../src/runtime/tools/writeStdin.ts';
 import { root } from './project.mjs';
+import { withFacts } from './settingSchemas.mjs';
 
 const schemas = {
   cordon_exec_command: execCommandSchema,
@@ -50,5 +52,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const manifest = JSON.parse(await readFile(path, 'utf8'));
   const expected = manifestSchemas();
   for (const tool of manifest.contributes.languageModelTools) tool.inputSchema = expected[tool.name];
+  const [sandbox] = manifest.contributes.configuration;
+  Object.assign(sandbox.properties, withFacts(sandbox.properties));
   await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }

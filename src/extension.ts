@@ -12,8 +12,10 @@ import { registerCheckpointCommands } from './ui/commands/checkpointCommands.ts'
 import { registerCheckSandbox } from './ui/commands/checkSandbox.ts';
 import { CommandHistory } from './ui/commands/commandHistory.ts';
 import { commandIds } from './ui/commands/commandIds.ts';
+import { registerImportPolicy } from './ui/commands/importPolicy.ts';
 import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
+import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
 import { Grants } from './ui/grants.ts';
 import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
 import { PatchApplier } from './ui/patch/patchApplier.ts';
@@ -23,6 +25,7 @@ import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
 import { registerSleepProgress } from './ui/sleepProgress.ts';
 import { createStatusBar } from './ui/statusBar.ts';
+import { TextPages } from './ui/textPages.ts';
 import { registerTools } from './ui/tools/registerTools.ts';
 
 let stop: (() => Promise<void>) | undefined;
@@ -73,7 +76,10 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(createCheckpointTree(checkpoints));
   store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, grants));
-  store.add(registerCheckSandbox({ health, sandbox, policies, companion, log }));
+  const pages = store.add(new TextPages());
+  store.add(registerCheckSandbox({ health, sandbox, policies, companion, pages, log }));
+  store.add(registerShowEffectivePolicy(policies, health, pages));
+  store.add(registerImportPolicy(policies, grants, pages));
   store.add(registerSleepProgress(runtime.sleeps));
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
   store.add(createStatusBar(policies, health));

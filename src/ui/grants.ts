@@ -1,11 +1,11 @@
 import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
-import type { NetworkMode, SandboxMode } from '../sandbox/policy/policy.ts';
+import type { UncheckedSettings } from '../sandbox/policy/input.ts';
 
 /** What a person chose for one root in the editor. It is kept by the extension, out of the workspace's reach. */
-export interface Grant {
-  readonly mode?: SandboxMode;
-  readonly network?: NetworkMode;
+export interface Grant extends UncheckedSettings {
+  /** The name of a profile, in place of the one that the settings choose. */
+  readonly profile?: unknown;
 }
 
 /** The part of the editor's memento that grants need. */

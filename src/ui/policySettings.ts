@@ -1,30 +1,32 @@
 import * as vscode from 'vscode';
-import type { PolicyInput } from '../sandbox/policy/input.ts';
+import type { PolicyInput, UncheckedSettings } from '../sandbox/policy/input.ts';
 
 /** What settings say about a root's policy, told apart by who wrote them; nothing is checked yet. */
-export type PolicySettings = Required<Pick<PolicyInput, 'user' | 'workspace'>>;
+export type PolicySettings = Pick<PolicyInput, 'user' | 'profiles' | 'profile' | 'workspace'>;
 
 export const sandboxSection = 'cordon.sandbox';
 
-/**
- * Reads the settings for one folder. The workspace's side is read only for the clauses that it may narrow:
- * the others are machine settings, which the editor does not take from a workspace either.
- */
+/** What a workspace may narrow. The other settings the editor does not take from a workspace either. */
+const narrowable = [
+  ...['mode', 'files', 'git', 'caches', 'tmp', 'network', 'hosts'],
+  ...['limits.processes', 'limits.memoryMiB', 'limits.fileSizeMiB', 'limits.cpuSeconds'],
+];
+
+const ofUser = [
+  ...narrowable,
+  ...['writableRoots', 'sockets', 'environment.inherit', 'environment.ignoreDefaultExcludes'],
+  ...['environment.exclude', 'environment.set', 'environment.includeOnly'],
+];
+
+/** Reads the settings for one folder; only values that somebody wrote, never a default. */
 export function readPolicySettings(folder: vscode.Uri): PolicySettings {
   const { user, workspace } = readerOf(sandboxSection, folder);
-  const environment = definedOnly({
-    inherit: user('environment.inherit'),
-    set: user('environment.set'),
-  });
   return {
-    user: {
-      mode: user('mode'),
-      network: user('network'),
-      tmp: user('tmp'),
-      writableRoots: user('writableRoots'),
-      environment: Object.keys(environment).length > 0 ? environment : undefined,
-    },
-    workspace: { mode: workspace('mode'), network: workspace('network'), tmp: workspace('tmp') },
+    user: gather(ofUser, user),
+    profiles: user('profiles'),
+    // Empty is the default, and as good as absent.
+    profile: user('profile') === '' ? undefined : user('profile'),
+    workspace: gather(narrowable, workspace),
   };
 }
 
@@ -49,6 +51,16 @@ function readerOf(section: string, folder: vscode.Uri) {
   };
 }
 
-function definedOnly(values: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
-  return Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined));
+/** The values that are set, with `limits.processes` as a field of `limits`. */
+function gather(names: readonly string[], read: (name: string) => unknown): UncheckedSettings {
+  const settings: Record<string, unknown> = {};
+  for (const name of names) {
+    const value = read(name);
+    const [field = '', inner] = name.split('.');
+    if (value !== undefined) {
+      settings[field] =
+        inner === undefined ? value : { ...(settings[field] as object | undefined), [inner]: value };
+    }
+  }
+  return settings;
 }

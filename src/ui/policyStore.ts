@@ -9,9 +9,11 @@ import type { ReviewMode } from '../patch/reviewMode.ts';
 import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type { PolicyInput } from '../sandbox/policy/input.ts';
+import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
-import type { Grants } from './grants.ts';
+import type { Grant, Grants } from './grants.ts';
 import { readPolicySettings, readReviewSetting, sandboxSection } from './policySettings.ts';
 
 const machine = nodeMachine();
@@ -72,22 +74,11 @@ export class PolicyStore implements Roots, Disposable {
   }
 
   policyFor(root: Root): Result<SandboxPolicy, PolicyError> {
-    const entry = this.#entries.find((candidate) => candidate.root.path === root.path);
+    const entry = this.#entryOf(root);
     if (entry === undefined) {
-      return fail({
-        field: 'root',
-        message: `${root.path} is not a folder of this workspace any more.`,
-        hint: 'Open the folder again, or name a folder that is open.',
-      });
+      return fail(closed(root));
     }
-    const grant = this.#grants.get(root.path);
-    const resolved = resolvePolicy({
-      root: root.path,
-      isTrusted: vscode.workspace.isTrusted,
-      ...readPolicySettings(entry.uri),
-      ...(grant === undefined ? {} : { grant }),
-      ...machine,
-    });
+    const resolved = resolveManaged(this.#inputFor(entry, this.#grants.get(root.path)));
     this.#log.debug(
       resolved.ok
         ? `policy of ${root.path}: ${JSON.stringify({ ...resolved.value.sources, mode: resolved.value.mode })}`
@@ -96,15 +87,92 @@ export class PolicyStore implements Roots, Disposable {
     return resolved;
   }
 
+  /** What the policy would be, were this the person's choice for the root. */
+  policyWith(root: Root, grant: Grant | undefined): Result<SandboxPolicy, PolicyError> {
+    const entry = this.#entryOf(root);
+    return entry === undefined ? fail(closed(root)) : resolveManaged(this.#inputFor(entry, grant));
+  }
+
+  /**
+   * What the person's own settings and the administrator make of a root, with another profile when one is given:
+   * without the choice for this root, the workspace's own settings and trust, which differ from folder to folder.
+   */
+  policyBySettings(
+    root: Root,
+    profile?: { readonly name: string; readonly settings: unknown },
+  ): Result<SandboxPolicy, PolicyError> {
+    const entry = this.#entryOf(root);
+    if (entry === undefined) {
+      return fail(closed(root));
+    }
+    const input = this.#inputFor(entry, undefined);
+    return resolveManaged({
+      ...input,
+      workspace: {},
+      isTrusted: true,
+      ...(profile && {
+        profile: profile.name,
+        profiles: { ...asRecord(input.profiles), [profile.name]: profile.settings },
+      }),
+    });
+  }
+
+  /** The names of the profiles that the settings define, right or wrong. */
+  profileNames(root: Root): readonly string[] {
+    const entry = this.#entryOf(root);
+    return entry === undefined ? [] : Object.keys(asRecord(readPolicySettings(entry.uri).profiles));
+  }
+
+  /** The profile in use, by choice or by settings. */
+  profileOf(root: Root): unknown {
+    const entry = this.#entryOf(root);
+    return entry && this.#inputFor(entry, this.#grants.get(root.path)).profile;
+  }
+
   /** Of a folder that was closed meanwhile, every patch waits. */
   reviewModeFor(root: Root): ReviewMode {
-    const entry = this.#entries.find((candidate) => candidate.root.path === root.path);
+    const entry = this.#entryOf(root);
     return entry === undefined ? 'always' : resolveReviewMode(readReviewSetting(entry.uri));
   }
 
   dispose(): void {
     this.#store.dispose();
   }
+
+  #entryOf(root: Root): RootEntry | undefined {
+    return this.#entries.find((candidate) => candidate.root.path === root.path);
+  }
+
+  #inputFor({ root, uri }: RootEntry, grant: Grant | undefined): PolicyInput {
+    const { profile: chosen, ...granted } = grant ?? {};
+    const settings = readPolicySettings(uri);
+    return {
+      root: root.path,
+      isTrusted: vscode.workspace.isTrusted,
+      ...settings,
+      profile: chosen ?? settings.profile,
+      grant: granted,
+      ...machine,
+    };
+  }
+}
+
+/** With what the administrator demands, read anew: it is one small file, and a stale answer would be too wide. */
+function resolveManaged(input: PolicyInput): Result<SandboxPolicy, PolicyError> {
+  const managed = readManagedPolicy(process.platform);
+  return managed.ok ? resolvePolicy({ ...input, managed: managed.value }) : managed;
+}
+
+function closed(root: Root): PolicyError {
+  return {
+    field: 'root',
+    message: `${root.path} is not a folder of this workspace any more.`,
+    hint: 'Open the folder again, or name a folder that is open.',
+  };
+}
+
+function asRecord(value: unknown): Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
 interface RootEntry {

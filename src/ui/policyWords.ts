@@ -1,19 +1,27 @@
 import { isUnsandboxed, writableRoots } from '../sandbox/policy/policy.ts';
 import type {
+  CacheMode,
+  GitMode,
   NetworkMode,
   PolicyClause,
   PolicySource,
   SandboxMode,
   SandboxPolicy,
+  TmpMode,
 } from '../sandbox/policy/policy.ts';
 
-/** The modes and the network in the words of the status bar and the quick picks. */
-export const modeWords: Readonly<Record<SandboxMode, { readonly label: string; readonly detail: string }>> = {
-  'read-only': { label: 'Read only', detail: 'Commands read everything that you can and write nothing.' },
+/** A choice in few words, and what it means in one sentence. */
+export interface Words {
+  readonly label: string;
+  readonly detail: string;
+}
+
+export const modeWords: Readonly<Record<SandboxMode, Words>> = {
+  'read-only': { label: 'Read only', detail: 'Commands write nothing on the machine.' },
   'workspace-write': {
     label: 'Workspace write',
     detail:
-      'Commands write in this folder and in the folders that you added, but not in .git, .vscode and the like.',
+      'Commands write in this folder and in the folders that you added, but not in .vscode and the like.',
   },
   'danger-full-access': {
     label: 'No sandbox',
@@ -21,18 +29,43 @@ export const modeWords: Readonly<Record<SandboxMode, { readonly label: string; r
   },
 };
 
-export const networkWords: Readonly<
-  Record<NetworkMode, { readonly label: string; readonly detail: string }>
-> = {
+export const networkWords: Readonly<Record<NetworkMode, Words>> = {
   off: { label: 'Network off', detail: 'Commands reach no network, not even this machine’s own services.' },
   'allow-list': {
-    label: 'Network limited',
-    detail: 'Commands reach the hosts that your settings allow, through a proxy.',
+    label: 'Network limited to allowed hosts',
+    detail: 'Commands reach the hosts that your settings allow, through a proxy, and nothing else.',
   },
   on: { label: 'Network on', detail: 'Commands reach every network that you can.' },
 };
 
-const sourceWords: Readonly<Record<PolicySource, string>> = {
+export const gitWords: Readonly<Record<GitMode, Words>> = {
+  'read-only': { label: 'Read only', detail: 'Commands write nothing in .git, so they cannot commit.' },
+  commands: {
+    label: 'Commands of git',
+    detail:
+      'Command lines that run git write in .git, so they can commit; hooks and configuration stay read-only.',
+  },
+  writable: {
+    label: 'Writable',
+    detail: 'Every command writes in .git; hooks and configuration stay read-only.',
+  },
+};
+
+export const cacheWords: Readonly<Record<CacheMode, Words>> = {
+  off: { label: 'Off', detail: 'The rules for files decide about the caches of package managers.' },
+  private: {
+    label: 'Private',
+    detail: 'Package managers have caches of this folder alone, which your own programs never read.',
+  },
+  shared: { label: 'Shared', detail: 'Package managers read and write your own caches.' },
+};
+
+export const tmpWords: Readonly<Record<TmpMode, Words>> = {
+  private: { label: 'Private', detail: 'Each command has an empty temporary folder of its own, in memory.' },
+  shared: { label: 'Shared', detail: 'Commands use the temporary folder of the machine.' },
+};
+
+export const sourceWords: Readonly<Record<PolicySource, string>> = {
   default: 'default',
   user: 'your settings',
   profile: 'your profile',
@@ -49,23 +82,37 @@ export function policySummary(policy: SandboxPolicy): string {
     return 'Read only (workspace not trusted)';
   }
   const mode = modeWords[policy.mode].label;
-  return isUnsandboxed(policy) ? mode : `${mode} · ${networkWords[policy.network].label.toLowerCase()}`;
+  return isUnsandboxed(policy) ? mode : `${mode} · network ${shortNetwork[policy.network]}`;
+}
+
+const shortNetwork: Readonly<Record<NetworkMode, string>> = { off: 'off', 'allow-list': 'limited', on: 'on' };
+
+/** How many entries the allow-list has, in words. */
+export function hostCount({ hosts }: SandboxPolicy): string {
+  const { length } = hosts.allow;
+  return length === 0 ? 'no host' : length === 1 ? '1 host' : `${length} hosts`;
 }
 
 /** Each clause with who decided it, one per entry. */
 export function clauseLines(policy: SandboxPolicy): readonly string[] {
   const { sources } = policy;
-  const from = (source: PolicySource): string => `(${sourceWords[source]})`;
+  const line = (name: string, value: string, clause: PolicyClause): string =>
+    `${name}: ${value} (${sourceWords[sources[clause]]})`;
+  const mode = line('Mode', modeWords[policy.mode].label, 'mode');
   if (isUnsandboxed(policy)) {
-    return [`Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`];
+    return [mode];
   }
   const added = writableRoots(policy).filter((path) => path !== policy.root);
+  const network =
+    policy.network === 'allow-list' ? `limited to ${hostCount(policy)}` : shortNetwork[policy.network];
   return [
-    `Mode: ${modeWords[policy.mode].label} ${from(sources.mode)}`,
-    `Network: ${policy.network} ${from(sources.network)}`,
-    `Temporary folder: ${policy.tmp} ${from(sources.tmp)}`,
+    mode,
+    line('Network', network, 'network'),
+    line('Git', gitWords[policy.git].label.toLowerCase(), 'git'),
+    line('Caches', policy.caches, 'caches'),
+    line('Temporary folder', policy.tmp, 'tmp'),
     ...(policy.mode === 'workspace-write' && added.length > 0
-      ? [`Also writable: ${added.join(', ')} ${from(sources.writableRoots)}`]
+      ? [line('Also writable', added.join(', '), 'writableRoots')]
       : []),
   ];
 }
@@ -76,17 +123,23 @@ export function denialCure(clause: PolicyClause | undefined): string {
     case 'mode':
       return 'If commands should change files in this folder, choose “Workspace write” in the status bar.';
     case 'network':
-      return 'If commands should reach the network from this folder, choose “Network on” in the status bar.';
+      return 'If commands should reach the network from this folder, choose “Network on” in the status bar, or limit it to hosts.';
+    case 'hosts':
+      return 'If commands should reach that host, allow it in the setting “Sandbox: Hosts”.';
     case 'writableRoots':
       return 'If commands should write there, add that folder to the setting “Sandbox: Writable Roots”.';
     case 'files':
+      return 'If commands should have that file or folder, give it an access in the setting “Sandbox: Files”.';
     case 'git':
+      return 'If commands should write in .git, choose who may in the setting “Sandbox: Git”.';
     case 'caches':
-    case 'tmp':
-    case 'hosts':
+      return 'If commands should keep what they download, choose where in the setting “Sandbox: Caches”.';
     case 'sockets':
-    case 'environment':
+      return 'If commands should talk to that service, add its socket to the setting “Sandbox: Sockets”.';
     case 'limits':
+      return 'If commands may use more, raise the limit in the settings “Sandbox: Limits”.';
+    case 'tmp':
+    case 'environment':
     case undefined:
       return 'Look at what the command tried, and whether it should: the status bar and the settings widen the policy.';
   }

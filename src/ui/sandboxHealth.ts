@@ -22,6 +22,11 @@ export class SandboxHealth implements Disposable {
     return answer?.ok === false ? answer.error : this.#trouble;
   }
 
+  /** What enforces the policy here, or why nothing does; undefined while nobody has looked. */
+  launcherFor(policy: SandboxPolicy): ReturnType<Availability['launcherFor']> | undefined {
+    return this.#last?.launcherFor(policy);
+  }
+
   /** Takes the remembered answer. */
   async check(): Promise<Availability> {
     this.#last = await this.#sandbox.check();

@@ -67,7 +67,7 @@ function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined 
     return {
       icon: 'error',
       text: `${prefix}Invalid sandbox setting`,
-      tooltip: lines(`${root.name}: ${field}`, [message, hint]),
+      tooltip: lines(`${root.name}: ${field}`, [message, hint], [openSettings(field)]),
       colour: errorColour,
     };
   }
@@ -90,10 +90,7 @@ function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health:
       tooltip: lines(
         isDoubted ? `Do not rely on the sandbox of ${root.name}` : `No command runs in ${root.name}`,
         [message, hint],
-        {
-          label: 'Explain',
-          command: commandIds.explainSandboxError,
-        },
+        [{ label: 'Explain', command: commandIds.explainSandboxError }],
       ),
       colour: errorColour,
     };
@@ -101,22 +98,30 @@ function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health:
   return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, clauseLines(policy)) };
 }
 
-function lines(
-  title: string,
-  facts: readonly string[],
-  link?: { readonly label: string; readonly command: string },
-): vscode.MarkdownString {
+interface Link {
+  readonly label: string;
+  readonly command: string;
+  readonly argument?: string;
+}
+
+function openSettings(field: string): Link {
+  return { label: 'Open Settings', command: 'workbench.action.openSettings', argument: field };
+}
+
+const showPolicy: Link = { label: 'Show Effective Policy', command: commandIds.showEffectivePolicy };
+
+function lines(title: string, facts: readonly string[], links: readonly Link[] = []): vscode.MarkdownString {
+  const all = [...links, showPolicy];
   const text = new vscode.MarkdownString();
-  if (link !== undefined) {
-    text.isTrusted = { enabledCommands: [link.command] };
-  }
+  text.isTrusted = { enabledCommands: all.map(({ command }) => command) };
   text.appendText(title);
   for (const fact of facts) {
     text.appendMarkdown('\n\n- ').appendText(fact);
   }
   text.appendMarkdown('\n\nClick to change it.');
-  if (link !== undefined) {
-    text.appendMarkdown(` [${link.label}](command:${link.command})`);
+  for (const { label, command, argument } of all) {
+    const query = argument === undefined ? '' : `?${encodeURIComponent(JSON.stringify([argument]))}`;
+    text.appendMarkdown(` [${label}](command:${command}${query})`);
   }
   return text;
 }

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { settingFacts, withFacts } from '../../scripts/settingSchemas.mjs';
 import { manifestSchemas } from '../../scripts/syncManifest.mjs';
+import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import { commandIds } from '../../src/ui/commands/commandIds.ts';
+import { bareMachine } from '../harness/policyOf.ts';
 
 interface Manifest {
   readonly icon: string;
@@ -28,6 +31,7 @@ interface Setting {
   readonly enumDescriptions?: readonly string[];
   readonly markdownEnumDescriptions?: readonly string[];
   readonly markdownDescription: string;
+  readonly propertyNames?: { readonly pattern: string };
 }
 
 interface Tool {
@@ -95,6 +99,14 @@ describe('the manifest', () => {
     );
     const narrowable = [
       'cordon.patch.review',
+      'cordon.sandbox.caches',
+      'cordon.sandbox.files',
+      'cordon.sandbox.git',
+      'cordon.sandbox.hosts',
+      'cordon.sandbox.limits.cpuSeconds',
+      'cordon.sandbox.limits.fileSizeMiB',
+      'cordon.sandbox.limits.memoryMiB',
+      'cordon.sandbox.limits.processes',
       'cordon.sandbox.mode',
       'cordon.sandbox.network',
       'cordon.sandbox.tmp',
@@ -112,6 +124,64 @@ describe('the manifest', () => {
       const descriptions = setting.markdownEnumDescriptions ?? setting.enumDescriptions ?? [];
       assert.equal(descriptions.length, setting.enum?.length ?? 0, name);
       assert.ok(setting.enum === undefined || setting.enum.includes(setting.default), name);
+    }
+  });
+
+  it('gives each setting of the sandbox the type and default of the code (npm run sync-manifest writes them)', () => {
+    const own = Object.entries(settings).filter(([name]) => name.startsWith('cordon.sandbox.'));
+    assert.deepEqual(own.map(([name]) => name).sort(), Object.keys(settingFacts(settings)).sort());
+    assert.deepEqual(Object.fromEntries(own), withFacts(Object.fromEntries(own)));
+  });
+
+  describe('accepts in settings what a policy accepts', () => {
+    const samples: Readonly<Record<string, readonly (readonly [entry: string, isValid: boolean])[]>> = {
+      files: [
+        ['/srv/data', true],
+        ['~', true],
+        ['~/x', true],
+        ['.', true],
+        ['docs/a', true],
+        ['.env', true],
+        [':home', true],
+        [':workspace/docs', true],
+        [':secrets', true],
+        ['../x', false],
+        ['..', false],
+        ['~other/x', false],
+        [':nowhere', false],
+        [':secrets/x', false],
+        ['', false],
+      ],
+      hosts: [
+        ['example.org', true],
+        ['*.example.org:443', true],
+        ['*', true],
+        ['10.0.0.0/8', true],
+        ['[::1]:80', true],
+        ['fd00::/8', true],
+        ['bücher.example', true],
+        ['https://example.org', false],
+        ['example.org/path', false],
+        ['a*.example.org', false],
+        ['user@example.org', false],
+        ['', false],
+      ],
+    };
+    for (const [field, entries] of Object.entries(samples)) {
+      for (const [entry, isValid] of entries) {
+        it(`${field}: ${JSON.stringify(entry)} is ${isValid ? 'valid' : 'an error'}`, () => {
+          const pattern = settings[`cordon.sandbox.${field}`]?.propertyNames?.pattern ?? '';
+          assert.equal(new RegExp(pattern, 'u').test(entry), isValid, 'in the manifest');
+          const value = { [entry]: field === 'files' ? 'none' : 'allow' };
+          const policy = resolvePolicy({
+            ...bareMachine,
+            root: '/home/ann/w',
+            isTrusted: true,
+            user: { [field]: value },
+          });
+          assert.equal(policy.ok, isValid, 'in the policy');
+        });
+      }
     }
   });
 

@@ -4,7 +4,19 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
+import { waitFor } from '../harness/waitFor.ts';
 import { exec, rootFolder } from './callTool.ts';
+
+/** The text of the page that `Cordon: Show Effective Policy` opens; an open one follows changes a moment later. */
+async function effectivePolicy(isRight: (text: string) => boolean): Promise<string> {
+  await vscode.commands.executeCommand('cordon.showEffectivePolicy');
+  const document = vscode.window.activeTextEditor?.document;
+  assert.equal(document?.uri.scheme, 'cordon-page');
+  const text = (): string => document.getText();
+  return waitFor('the page of the policy', async () => (isRight(text()) ? text() : undefined), {
+    describe: async () => text(),
+  });
+}
 
 describe('settings that a workspace brings along', () => {
   const file = (): string => join(rootFolder().uri.fsPath, '.vscode', 'settings.json');
@@ -65,11 +77,59 @@ describe('settings that a workspace brings along', () => {
     assert.match(await exec('echo "[$CORDON_TEST_SET][$CORDON_TEST_RESULTS]"'), /\[\]\[\]/);
   });
 
+  it('cannot choose or define profiles', async () => {
+    await setWorkspace({
+      'cordon.sandbox.profile': 'mine',
+      'cordon.sandbox.profiles': { mine: { mode: 'danger-full-access' } },
+    });
+    assert.match(await exec('echo "[$CORDON_SANDBOX]"'), /\[workspace-write\]/);
+  });
+
+  it('cannot open files, sockets or caches, and a wrong value of a machine setting does not count', async () => {
+    await setWorkspace({
+      'cordon.sandbox.files': { '/usr': 'write' },
+      'cordon.sandbox.sockets': 3,
+      'cordon.sandbox.caches': 'shared',
+      'cordon.sandbox.git': 'writable',
+    });
+    const page = await effectivePolicy((text) => text.includes('## Sockets'));
+    assert.match(page, /\| read +\| \/ /);
+    assert.doesNotMatch(page, /\| write +\| \/usr /);
+    assert.match(page, /none of the machine’s services/);
+    assert.doesNotMatch(page, /narrowed by the workspace/);
+  });
+
+  it('can hide and protect files, and the page says who did', async () => {
+    await setWorkspace({
+      'cordon.sandbox.files': { 'src/index.js': 'read', '**/.env*': 'none' },
+      'cordon.sandbox.limits.processes': 50,
+    });
+    const page = await effectivePolicy((text) => text.includes('| 50 '));
+    assert.match(page, /\| read +\| \S+\/src\/index\.js +\| .*\| narrowed by the workspace +\|/);
+    assert.match(page, /\| \*\*\/\.env\* +\| \S+ +\| narrowed by the workspace +\|/);
+    await setWorkspace({});
+    await effectivePolicy((text) => !text.includes('src/index.js'));
+  });
+
   it('can make it read-only', async () => {
     await setWorkspace({ 'cordon.sandbox.mode': 'read-only' });
     assert.match(await exec('echo "[$CORDON_SANDBOX]"; touch new-file'), /\[read-only\]/);
     assert.equal(existsSync(join(rootFolder().uri.fsPath, 'new-file')), false);
   });
+
+  for (const [name, value] of Object.entries({
+    'cordon.sandbox.files': { '../outside': 'none' },
+    'cordon.sandbox.hosts': { 'https://example.org': 'deny' },
+    'cordon.sandbox.git': 'sometimes',
+    'cordon.sandbox.caches': true,
+    'cordon.sandbox.limits.memoryMiB': -1,
+  })) {
+    it(`stop everything when ${name} is invalid`, async () => {
+      await setWorkspace({ [name]: value });
+      await assert.rejects(exec('echo ran'), (error: Error) => error.message.includes(name));
+      await effectivePolicy((text) => text.includes('No command runs here') && text.includes(name));
+    });
+  }
 
   it('stop everything when they are invalid, instead of falling back', async () => {
     await setWorkspace({ 'cordon.sandbox.mode': 'very-safe' });

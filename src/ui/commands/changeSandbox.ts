@@ -1,15 +1,16 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Root } from '../../runtime/roots.ts';
-import { networkModes, sandboxModes } from '../../sandbox/policy/policy.ts';
+import type { PolicyError, Root } from '../../runtime/roots.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { Grant, Grants } from '../grants.ts';
 import type { PolicyStore } from '../policyStore.ts';
 import { modeWords, networkWords } from '../policyWords.ts';
 import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
+import { sandboxChoices } from './sandboxChoices.ts';
+import type { Choice } from './sandboxChoices.ts';
 
-/** Registers the command behind the status bar: choose mode and network for one root. */
+/** Registers the command behind the status bar: choose mode, network and profile for one root. */
 export function registerChangeSandbox(policies: PolicyStore, grants: Grants): Disposable {
   return vscode.commands.registerCommand(commandIds.changeSandbox, async () => {
     if (!vscode.workspace.isTrusted) {
@@ -20,72 +21,52 @@ export function registerChangeSandbox(policies: PolicyStore, grants: Grants): Di
     if (root === undefined) {
       return;
     }
-    const choice = await pickChange(root, policies, grants.get(root.path));
-    if (choice !== undefined && (await isMeant(choice.grant, root))) {
-      await grants.set(root.path, choice.grant);
-      await tellWhenNarrowed(root, policies, choice.grant);
+    const policy = policies.policyFor(root);
+    if (policy.ok) {
+      await change(root, policy.value, policies, grants);
+    } else {
+      await showProblem(policy.error, root, grants);
     }
   });
 }
 
-interface Choice extends vscode.QuickPickItem {
-  /** Undefined removes the grant. */
-  readonly grant: Grant | undefined;
-}
-
-async function pickChange(
+async function change(
   root: Root,
+  policy: SandboxPolicy,
   policies: PolicyStore,
-  current: Grant | undefined,
-): Promise<Choice | undefined> {
-  const policy = policies.policyFor(root);
-  const items = choices(policy.ok ? policy.value : undefined, current);
-  const picked = await vscode.window.showQuickPick<Choice | Separator>(items, {
-    title: `Sandbox of ${root.name}`,
-    placeHolder: 'What may commands do in this folder?',
-    matchOnDetail: true,
-  });
-  return picked !== undefined && 'grant' in picked ? picked : undefined;
-}
-
-type Separator = vscode.QuickPickItem & { readonly kind: vscode.QuickPickItemKind.Separator };
-
-function choices(
-  policy: SandboxPolicy | undefined,
-  current: Grant | undefined,
-): readonly (Choice | Separator)[] {
-  const mark = (isCurrent: boolean): { readonly description?: string } =>
-    isCurrent ? { description: 'current' } : {};
-  return [
-    separator('Files'),
-    ...sandboxModes.map((mode) => ({
-      ...modeWords[mode],
-      ...mark(policy?.mode === mode),
-      grant: { ...current, mode },
-    })),
-    separator('Network'),
-    ...networkModes.map((network) => ({
-      ...networkWords[network],
-      ...mark(policy?.network === network),
-      grant: { ...current, network },
-    })),
-    separator('Settings'),
+  grants: Grants,
+): Promise<void> {
+  const choice = await vscode.window.showQuickPick<Choice>(
+    sandboxChoices({
+      policy,
+      grant: grants.get(root.path),
+      profiles: policies.profileNames(root),
+      profile: policies.profileOf(root),
+    }),
     {
-      label: 'Reset to settings',
-      detail: 'Forgets what was chosen here: your settings decide.',
-      grant: undefined,
+      title: `Sandbox of ${root.name}`,
+      placeHolder: 'What may commands do in this folder?',
+      matchOnDetail: true,
     },
-  ];
-}
-
-function separator(label: string): Separator {
-  return { label, kind: vscode.QuickPickItemKind.Separator };
-}
-
-async function isMeant(grant: Grant | undefined, root: Root): Promise<boolean> {
-  if (grant?.mode !== 'danger-full-access') {
-    return true;
+  );
+  if (choice?.command !== undefined) {
+    await vscode.commands.executeCommand(choice.command);
+    return;
   }
+  if (choice === undefined || !('grant' in choice)) {
+    return;
+  }
+  const changed = policies.policyWith(root, choice.grant);
+  const isOpened =
+    changed.ok && changed.value.mode === 'danger-full-access' && policy.mode !== changed.value.mode;
+  if (isOpened && !(await isMeant(root))) {
+    return;
+  }
+  await grants.set(root.path, choice.grant);
+  await tellWhatElseHolds(root, policies, grants, choice.grant);
+}
+
+async function isMeant(root: Root): Promise<boolean> {
   const remove = 'Remove the Sandbox';
   const answer = await vscode.window.showWarningMessage(
     `Run commands in ${root.name} without a sandbox?`,
@@ -99,31 +80,73 @@ async function isMeant(grant: Grant | undefined, root: Root): Promise<boolean> {
   return answer === remove;
 }
 
-/** The workspace's own settings outrank a choice when they are stricter: without a word it would seem lost. */
-async function tellWhenNarrowed(root: Root, policies: PolicyStore, grant: Grant | undefined): Promise<void> {
+/** Without a word a choice would seem lost that something stricter outranks, or that has nothing to allow yet. */
+async function tellWhatElseHolds(
+  root: Root,
+  policies: PolicyStore,
+  grants: Grants,
+  grant: Grant | undefined,
+): Promise<void> {
   const policy = policies.policyFor(root);
   if (!policy.ok) {
-    await vscode.window.showErrorMessage(`${policy.error.message} ${policy.error.hint}`);
+    await showProblem(policy.error, root, grants);
     return;
   }
-  const { mode, network, sources } = policy.value;
-  const isNarrowed =
-    (grant?.mode !== undefined && grant.mode !== mode && sources.mode === 'workspace') ||
-    (grant?.network !== undefined && grant.network !== network && sources.network === 'workspace');
-  if (isNarrowed) {
+  const { mode, network, sources, hosts } = policy.value;
+  const narrower = [
+    grant?.mode !== undefined && grant.mode !== mode ? sources.mode : undefined,
+    grant?.network !== undefined && grant.network !== network ? sources.network : undefined,
+  ].find((source) => source === 'workspace' || source === 'managed');
+  if (narrower !== undefined) {
+    const owner =
+      narrower === 'managed'
+        ? 'The policy of your administrator is'
+        : 'The settings of the workspace itself are';
     await vscode.window.showInformationMessage(
-      `The settings of the workspace itself are stricter and stay in force: ${modeWords[mode].label}, network ${network}.`,
+      `${owner} stricter and stay in force: ${modeWords[mode].label}, ${networkWords[network].label.toLowerCase()}.`,
     );
+  } else if (grant?.network === 'allow-list' && hosts.allow.length === 0) {
+    const answer = await vscode.window.showInformationMessage(
+      'No host is allowed yet, so commands reach nothing.',
+      openSettings,
+    );
+    if (answer === openSettings) {
+      await vscode.commands.executeCommand('workbench.action.openSettings', 'cordon.sandbox.hosts');
+    }
+  }
+}
+
+const openSettings = 'Open Settings';
+
+async function showProblem({ field, message, hint }: PolicyError, root: Root, grants: Grants): Promise<void> {
+  const show = 'Show Effective Policy';
+  const forget = 'Forget My Choice Here';
+  const answer = await vscode.window.showErrorMessage(
+    `${message} ${hint}`,
+    openSettings,
+    show,
+    ...(grants.get(root.path) === undefined ? [] : [forget]),
+  );
+  if (answer === openSettings) {
+    await vscode.commands.executeCommand('workbench.action.openSettings', field);
+  } else if (answer === show) {
+    await vscode.commands.executeCommand(commandIds.showEffectivePolicy);
+  } else if (answer === forget) {
+    await grants.set(root.path, undefined);
   }
 }
 
 async function offerTrust(): Promise<void> {
   const manage = 'Manage Workspace Trust';
+  const show = 'Show Effective Policy';
   const answer = await vscode.window.showInformationMessage(
     'This workspace is not trusted: commands only read, and reach no network. Trust it to change that.',
     manage,
+    show,
   );
   if (answer === manage) {
     await vscode.commands.executeCommand('workbench.trust.manage');
+  } else if (answer === show) {
+    await vscode.commands.executeCommand(commandIds.showEffectivePolicy);
   }
 }

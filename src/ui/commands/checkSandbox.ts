@@ -11,6 +11,7 @@ import { selfTestPage, selfTestSummary, selfTestTrouble } from '../../sandbox/se
 import type { PolicyStore } from '../policyStore.ts';
 import { sandboxErrorPage } from '../sandboxHelp.ts';
 import type { SandboxHealth } from '../sandboxHealth.ts';
+import type { TextPages } from '../textPages.ts';
 import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
 
@@ -20,24 +21,14 @@ export interface CheckSandboxOptions {
   readonly policies: PolicyStore;
   /** The companion program on this machine. */
   readonly companion: string;
+  readonly pages: TextPages;
   readonly log: Log;
 }
 
 /** Registers the commands that tell whether the sandbox works here, and why not. */
 export function registerCheckSandbox(options: CheckSandboxOptions): Disposable {
   const store = new DisposableStore();
-  let page = '';
-  const show = async (text: string): Promise<void> => {
-    page = text;
-    // A new address each time: the editor keeps what an open address once showed.
-    const uri = vscode.Uri.from({ scheme, path: '/Cordon Sandbox.md', query: String(Date.now()) });
-    // As text, not as a preview: a preview is a webview, which needs more of the machine than this page may ask.
-    await vscode.window.showTextDocument(uri, { preview: true });
-  };
-  store.add(
-    vscode.workspace.registerTextDocumentContentProvider(scheme, { provideTextDocumentContent: () => page }),
-  );
-  store.add(vscode.commands.registerCommand(commandIds.checkSandbox, () => checkSandbox(options, show)));
+  store.add(vscode.commands.registerCommand(commandIds.checkSandbox, () => checkSandbox(options)));
   store.add(
     vscode.commands.registerCommand(commandIds.explainSandboxError, async () => {
       const policy = await choosePolicy(options.policies);
@@ -47,19 +38,23 @@ export function registerCheckSandbox(options: CheckSandboxOptions): Disposable {
       await options.health.check();
       const error = options.health.errorFor(policy);
       await (error === undefined || error.kind === 'self-test-failed'
-        ? checkSandbox(options, show)
-        : show(sandboxErrorPage(error)));
+        ? checkSandbox(options)
+        : options.pages.show(pageTitle, () => sandboxErrorPage(error)));
     }),
   );
   return store;
 }
 
-const scheme = 'cordon-help';
+const pageTitle = 'Cordon Sandbox';
 
-async function checkSandbox(
-  { health, sandbox, policies, companion, log }: CheckSandboxOptions,
-  show: (page: string) => Promise<void>,
-): Promise<void> {
+async function checkSandbox({
+  health,
+  sandbox,
+  policies,
+  companion,
+  pages,
+  log,
+}: CheckSandboxOptions): Promise<void> {
   const policy = await choosePolicy(policies);
   if (policy === undefined) {
     return;
@@ -79,7 +74,8 @@ async function checkSandbox(
   const trouble = selfTestTrouble(answer.value);
   await health.noteSelfTest(trouble);
   log.info(selfTestSummary(answer.value));
-  await show(selfTestPage(answer.value));
+  const page = selfTestPage(answer.value);
+  await pages.show(pageTitle, () => page);
   await (trouble === undefined
     ? vscode.window.showInformationMessage(selfTestSummary(answer.value))
     : vscode.window.showErrorMessage(selfTestSummary(answer.value)));

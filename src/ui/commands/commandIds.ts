@@ -7,6 +7,8 @@ export const commandIds = {
   showCheckpointChanges: 'cordon.showCheckpointChanges',
   deleteCheckpoint: 'cordon.deleteCheckpoint',
   changeSandbox: 'cordon.changeSandbox',
+  showEffectivePolicy: 'cordon.showEffectivePolicy',
+  importPolicy: 'cordon.importPolicy',
   checkSandbox: 'cordon.checkSandbox',
   explainSandboxError: 'cordon.explainSandboxError',
   wakeAgent: 'cordon.wakeAgent',

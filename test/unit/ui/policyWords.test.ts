@@ -31,9 +31,18 @@ describe('clauseLines()', () => {
     assert.deepEqual(clauseLines(policy), [
       'Mode: Workspace write (your settings)',
       'Network: off (default)',
+      'Git: read only (default)',
+      'Caches: off (default)',
       'Temporary folder: private (narrowed by the workspace)',
       'Also writable: /cache (your settings)',
     ]);
+  });
+
+  it('counts the allowed hosts of a limited network', () => {
+    const allow = [{ host: 'example.org' }, { host: '*.example.com', port: 443 }];
+    const limited: SandboxPolicy = { ...policy, network: 'allow-list', hosts: { allow, deny: [] } };
+    assert.equal(clauseLines(limited)[1], 'Network: limited to 2 hosts (default)');
+    assert.equal(policySummary(limited), 'Workspace write · network limited');
   });
 
   it('claims no confinement without a sandbox', () => {

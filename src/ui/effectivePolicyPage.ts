@@ -1,0 +1,196 @@
+import { childEnvironment } from '../sandbox/environment.ts';
+import type { FileRule } from '../sandbox/policy/fileRules.ts';
+import { formatHostPattern } from '../sandbox/policy/hostRules.ts';
+import { depthOf } from '../sandbox/paths.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import type { PolicyClause, SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
+import type { Result } from '../base/result.ts';
+import type { PolicyError, Root } from '../runtime/roots.ts';
+import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
+import type { Words } from './policyWords.ts';
+import { table } from './textTable.ts';
+
+/** What a page needs to know besides the policy. */
+export interface PageSurroundings {
+  /** What enforces policies here, or why nothing does; undefined while nobody has looked. */
+  readonly launcher: string | undefined;
+  /** The environment of the process that starts commands. */
+  readonly parentEnv: Readonly<Record<string, string | undefined>>;
+}
+
+/** What commands may do in a root, clause by clause, with who decided it and where to change it; as Markdown. */
+export function effectivePolicyPage(
+  root: Root,
+  policy: Result<SandboxPolicy, PolicyError>,
+  surroundings: PageSurroundings,
+): string {
+  const sections = policy.ok ? policySections(policy.value, surroundings) : problemSections(policy.error);
+  return [`# The sandbox of ${root.name}`, `Commands in \`${root.path}\`.`, ...sections, ''].join('\n\n');
+}
+
+function problemSections({ field, message, hint }: PolicyError): readonly string[] {
+  return [
+    'No command runs here, because a setting is not valid.',
+    '## What is wrong',
+    message,
+    '## What to do',
+    hint,
+    `Change: ${field}`,
+  ];
+}
+
+function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): readonly string[] {
+  const mode = section(`Mode: ${modeWords[policy.mode].label}`, policy, 'mode', modeWords[policy.mode]);
+  if (isUnsandboxed(policy)) {
+    return [...mode, 'Nothing is confined, so no other clause counts.'];
+  }
+  return [
+    'This page follows the settings. Where a clause is changed stands below it; the status bar changes mode, network and profile for this folder.',
+    ...mode,
+    ...section(networkWords[policy.network].label, policy, 'network', networkWords[policy.network]),
+    ...hostSections(policy),
+    ...section(`Git: ${gitWords[policy.git].label}`, policy, 'git', gitWords[policy.git]),
+    ...section(`Caches: ${cacheWords[policy.caches].label}`, policy, 'caches', cacheWords[policy.caches]),
+    ...section(`Temporary folder: ${tmpWords[policy.tmp].label}`, policy, 'tmp', tmpWords[policy.tmp]),
+    ...fileSections(policy),
+    ...socketSections(policy),
+    ...environmentSections(policy, surroundings),
+    ...limitSections(policy),
+    '## Enforced by',
+    surroundings.launcher ?? 'Nobody has looked yet: run “Cordon: Check Sandbox”.',
+  ];
+}
+
+function section(
+  title: string,
+  policy: SandboxPolicy,
+  clause: PolicyClause,
+  { detail }: Words,
+): readonly string[] {
+  return [`## ${title}`, `${detail}\n${decidedBy(policy, clause)}`];
+}
+
+function decidedBy({ sources }: SandboxPolicy, clause: PolicyClause, setting: string = clause): string {
+  return `Decided by: ${sourceWords[sources[clause]]}. Change: cordon.sandbox.${setting}`;
+}
+
+function fileSections(policy: SandboxPolicy): readonly string[] {
+  const rules = [...policy.files].sort(
+    (one, other) => depthOf(one.path) - depthOf(other.path) || (one.path < other.path ? -1 : 1),
+  );
+  const roots = rules.filter(({ access }) => access === 'write').map(({ path }) => path);
+  return [
+    '## Files',
+    'The deepest path decides about everything below it.',
+    table(
+      ['access', 'path', 'for', 'decided by'],
+      rules.map((rule) => [rule.access, rule.path, purposeOf(rule, policy), sourceWords[rule.source]]),
+    ),
+    decidedBy(policy, 'files'),
+    ...(policy.sources.writableRoots === 'default' ? [] : [decidedBy(policy, 'writableRoots')]),
+    ...(policy.hidden.length === 0
+      ? []
+      : [
+          '## Hidden names',
+          'Whatever matches cannot be read, wherever it lies below the folder.',
+          table(
+            ['pattern', 'below', 'decided by'],
+            policy.hidden.map(({ glob, folder, source }) => [glob, folder, sourceWords[source]]),
+          ),
+        ]),
+    ...(roots.length === 0
+      ? []
+      : [
+          '## Protected names',
+          `In folders that commands may write, these stay read-only: ${protectedNames.join(', ')}.`,
+          `Where they are missing, these cannot be made: ${heldNames.join(', ')}.`,
+        ]),
+  ];
+}
+
+/** Why a rule is there: the place by which it was written, or what kind of path it is. */
+function purposeOf({ path, writtenAs }: FileRule, policy: SandboxPolicy): string {
+  const place = writtenAs?.startsWith(':') === true ? placeWords[writtenAs] : undefined;
+  if (place !== undefined) {
+    return `${place} (${writtenAs ?? ''})`;
+  }
+  if (writtenAs !== undefined) {
+    return `written as ${writtenAs}`;
+  }
+  return path === policy.root ? 'the folder itself' : path === '/' ? 'the whole disk' : '';
+}
+
+const placeWords: Readonly<Record<string, string>> = {
+  ':root': 'the whole disk',
+  ':workspace': 'the folder itself',
+  ':home': 'home folders',
+  ':tmp': 'temporary folders',
+  ':minimal': 'the operating system',
+  ':toolchains': 'toolchains',
+  ':caches': 'caches of package managers',
+  ':secrets': 'secrets',
+};
+
+function hostSections(policy: SandboxPolicy): readonly string[] {
+  const { allow, deny } = policy.hosts;
+  if (policy.network !== 'allow-list') {
+    return [];
+  }
+  const rows = [
+    ...allow.map((host) => ['allow', formatHostPattern(host)]),
+    ...deny.map((host) => ['deny', formatHostPattern(host)]),
+  ];
+  return [
+    '## Hosts',
+    'What is denied outranks what is allowed. Addresses of this machine and of private networks must be named.',
+    rows.length === 0 ? 'No host is allowed: commands reach nothing.' : table(['access', 'host'], rows),
+    decidedBy(policy, 'hosts'),
+  ];
+}
+
+function socketSections(policy: SandboxPolicy): readonly string[] {
+  return [
+    '## Sockets of this machine',
+    policy.sockets.length === 0
+      ? 'Commands reach none of the machine’s services. Sockets that they make themselves work.'
+      : policy.sockets.map((path) => `- ${path}`).join('\n'),
+    decidedBy(policy, 'sockets'),
+  ];
+}
+
+function environmentSections(policy: SandboxPolicy, { parentEnv }: PageSurroundings): readonly string[] {
+  const names = Object.keys(
+    childEnvironment({
+      policy: policy.environment,
+      parent: parentEnv,
+      isTty: true,
+      isNetworkOff: policy.network === 'off',
+      isProxied: policy.network === 'allow-list',
+      marker: policy.mode,
+      isTmpPrivate: policy.tmp === 'private',
+    }),
+  ).sort();
+  return [
+    '## Environment',
+    'The variables that a command in a terminal gets, without their values.',
+    names.join(', '),
+    decidedBy(policy, 'environment'),
+  ];
+}
+
+const limitWords = {
+  processes: ['processes and threads', ''],
+  memoryMiB: ['memory', ' MiB'],
+  fileSizeMiB: ['size of one file', ' MiB'],
+  cpuSeconds: ['computing time of a process', ' s'],
+} as const;
+
+function limitSections(policy: SandboxPolicy): readonly string[] {
+  const rows = (Object.keys(limitWords) as (keyof typeof limitWords)[]).map((name) => {
+    const [words, unit] = limitWords[name];
+    const limit = policy.limits[name];
+    return [words, limit === undefined ? 'no limit' : `${limit}${unit}`];
+  });
+  return ['## Limits', table(['what one command may use', 'at most'], rows), decidedBy(policy, 'limits')];
+}
