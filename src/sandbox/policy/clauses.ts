@@ -59,7 +59,7 @@ export function limitsClause({ person, narrowing }: Layers, memoryMiB: number): 
   const start: Clause<Readonly<Record<string, number>>> = {
     value: {
       ...defaultLimits,
-      ...(defaultMemoryShare !== undefined && { memoryMiB: Math.floor(memoryMiB * defaultMemoryShare) }),
+      memoryMiB: Math.floor(memoryMiB * defaultMemoryShare),
     },
     source: 'default',
   };

@@ -142,7 +142,7 @@ describe('the rules for files', () => {
         '/w/p/src/a.key': 'none',
         '/w/p/src/deep/a.key': 'write',
         '/home/ann/a/x': 'none',
-        '/home/ann/c': 'read',
+        '/home/ann/c': 'none',
         '/etc/x.secret': 'none',
       },
     );
@@ -159,8 +159,9 @@ describe('the rules for files', () => {
       '/home/ann/gone/a': 'none',
       '/gone/a': 'read',
     });
-    const paths = resolved(user({ '/gone': 'write', '/data/gone': 'read' })).files.map(({ path }) => path);
-    assert.deepEqual(paths, ['/', '/w/p', '/data/gone']);
+    const rules = resolved(user({ '/gone': 'write', '/data/gone': 'read' })).files;
+    const own = rules.filter(({ source }) => source === 'user').map(({ path }) => path);
+    assert.deepEqual(own, ['/data/gone']);
   });
 
   it('let the stronger owner decide at a path, and of one owner none before write before read', () => {
@@ -181,11 +182,12 @@ describe('the rules for files', () => {
       ...user({ '~/notes': 'write' }),
       workspace: { files: { 'src/': 'read', '*.key': 'none' } },
     });
-    assert.deepEqual(files.slice(2), [
+    const added = files.filter(({ source }) => source !== 'default');
+    assert.deepEqual(added, [
       { path: '/home/ann/notes', access: 'write', source: 'user', writtenAs: '~/notes' },
       { path: '/w/p/src', access: 'read', source: 'workspace', writtenAs: 'src/' },
     ]);
-    assert.deepEqual(hidden, [{ folder: '/w/p', glob: '*.key', source: 'workspace' }]);
+    assert.deepEqual(hidden.at(-1), { folder: '/w/p', glob: '*.key', source: 'workspace' });
     assert.equal(sources.files, 'workspace');
     assert.equal(resolved(user({ '~/notes': 'write' })).sources.files, 'user');
     assert.equal(resolved({ workspace: { files: { '~/notes': 'write' } } }).sources.files, 'default');
@@ -227,7 +229,7 @@ describe('the rules for files', () => {
   it('write nothing in read-only mode and in an untrusted workspace', () => {
     for (const input of [{ user: { mode: 'read-only', writableRoots: ['/etc'] } }, { isTrusted: false }]) {
       const { files } = resolved(input);
-      assert.ok(files.length > 1 && files.every(({ access }) => access === 'read'));
+      assert.ok(files.length > 1 && files.every(({ access }) => access !== 'write'));
     }
   });
 

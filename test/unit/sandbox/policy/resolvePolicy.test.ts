@@ -6,6 +6,9 @@ import {
   writableRoots,
 } from '../../../../src/sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../../../src/sandbox/policy/policy.ts';
+import { defaultFiles } from '../../../../src/sandbox/policy/defaults.ts';
+import type { Access } from '../../../../src/sandbox/policy/fileRules.ts';
+import { accessTo } from '../../../../src/sandbox/policy/fileRules.ts';
 import type { PolicyInput } from '../../../../src/sandbox/policy/input.ts';
 import { resolvePolicy } from '../../../../src/sandbox/policy/resolve.ts';
 import { bareMachine, policyOf } from '../../../harness/policyOf.ts';
@@ -33,8 +36,43 @@ function complain(input: Partial<PolicyInput>): { field: string; message: string
 const withUnset = <T>(values: readonly T[]): readonly (T | undefined)[] => [undefined, ...values];
 
 describe('resolvePolicy()', () => {
-  it('defaults to workspace-write, no network, private tmp, core variables', () => {
-    assert.deepEqual(resolve({}), policyOf('/srv/project'));
+  it('defaults to workspace-write, no network, private tmp and caches, core variables, limits, a hidden home', () => {
+    const policy = resolve({});
+    const { files, hidden, ...rest } = policyOf('/srv/project', {
+      git: 'commands',
+      caches: 'private',
+      limits: { processes: 4096, memoryMiB: 8_000, fileSizeMiB: 32_768 },
+    });
+    assert.deepEqual({ ...policy, files, hidden }, { ...rest, files, hidden });
+    const expected: Readonly<Record<string, Access>> = {
+      '/srv/project/src/a': 'write',
+      '/usr/lib/x': 'read',
+      '/etc/shadow': 'none',
+      '/home/ann/notes': 'none',
+      '/home/bob': 'none',
+      '/root/x': 'none',
+      '/srv/project/.env': 'none',
+      '/srv/project/a/.env.local': 'none',
+      '/srv/project/a/.env.production.local': 'none',
+      '/srv/project/.env.example': 'write',
+      '/srv/project/.env.test': 'write',
+      '/srv/project/.envrc': 'write',
+      '/srv/project/keys/id_ed25519': 'none',
+      '/srv/project/keys/id_ed25519.pub': 'write',
+      '/srv/project/tls/server.pem': 'write',
+      '/srv/project/.netrc': 'none',
+      '/srv/project/.npmrc': 'write',
+      '/srv/project/vault.kdbx': 'none',
+    };
+    const given = Object.keys(expected).map((path) => [path, accessTo(policy, path)]);
+    assert.deepEqual(Object.fromEntries(given), expected);
+  });
+
+  it('lets the person lift each default by a rule of the same name', () => {
+    const lifted = Object.fromEntries(Object.keys(defaultFiles).map((key) => [key, 'read']));
+    const { files, hidden } = resolve({ user: { files: lifted } });
+    assert.ok(files.every(({ access }) => access === 'read'));
+    assert.deepEqual(hidden, []);
   });
 
   it('takes the choice for the root instead of the user setting, in both directions', () => {
@@ -124,8 +162,8 @@ describe('resolvePolicy()', () => {
     });
     assert.deepEqual(writableRoots(policy), [
       '/srv/project',
-      '/home/ann/cache',
       '/home/ann',
+      '/home/ann/cache',
       '/opt/target',
       '/b',
     ]);
