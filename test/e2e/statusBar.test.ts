@@ -37,8 +37,10 @@ describe('the sandbox in the status bar', () => {
   });
 
   it('goes back to the settings', async () => {
-    const { runCommand, pick, statusBarItem } = editor();
+    const { runCommand, pick, type, quickInput, statusBarItem } = editor();
     await runCommand('Cordon: Change Sandbox Mode…');
+    await quickInput.getByText('Read only', { exact: true }).waitFor();
+    await type('Reset');
     await pick('Reset to settings');
     await statusBarItem('sandbox').getByText('Workspace write · network off').waitFor();
   });
