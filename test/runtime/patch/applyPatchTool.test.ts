@@ -217,7 +217,7 @@ describe('apply_patch', () => {
       assert.equal(request?.plan.changes.length, 2);
       assert.deepEqual(
         request?.refusals.map(({ path: refused, reason }) => [refused, reason]),
-        [[outside, 'outside']],
+        [[outside, 'hidden']],
       );
     });
 
