@@ -36,6 +36,11 @@ export const nodePath = ['/tmp/', '/var/tmp/', '/run/'].some((folder) =>
   ? bring(process.execPath)
   : process.execPath;
 
+const nothingOfThePerson = {
+  limits: { processes: null, memoryMiB: null, fileSizeMiB: null },
+  caches: 'off',
+} as const;
+
 /** Changes a launcher's argv: takes a defence away. */
 export type Edit = (argv: readonly string[]) => readonly string[];
 
@@ -86,8 +91,10 @@ export class Arena {
     });
   }
 
+  /** Without what the default policy takes from this very machine: its person's home and its resources. */
   policy(user: PolicyInput['user'] = this.#user, root = this.root): SandboxPolicy {
-    const policy = resolvePolicy({ ...nodeMachine(), root, isTrusted: true, user });
+    const machine = { ...nodeMachine(), homeDir: '/nonexistent' };
+    const policy = resolvePolicy({ ...machine, root, isTrusted: true, user: { ...nothingOfThePerson, ...user } });
     assert.ok(policy.ok, policy.ok ? '' : policy.error.message);
     return policy.value;
   }

@@ -23,7 +23,9 @@ export const landlockLimits: readonly Limit[] = [
   },
   {
     clause: 'limits',
-    applies: ({ limits }, { isRoot }) => isRoot && limits.processes !== undefined,
+    // A limit that nobody asked for gives way, as under bubblewrap without a control group.
+    applies: ({ limits, sources }, { isRoot }) =>
+      isRoot && limits.processes !== undefined && sources.limits !== 'default',
     reason: 'without a namespace of its own the kernel sets root no limit of processes',
     nearest: 'run as an ordinary user, or take processes out of cordon.sandbox.limits',
   },
