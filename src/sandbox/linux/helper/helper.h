@@ -137,6 +137,15 @@ void reset_signals(void);
 void load_filter(const char *hex);
 void scope_abstract_sockets(void);
 
+/* mounts.c */
+/* Makes the mounts of a list that ends with "--". */
+void make_mounts(char **list);
+
+/* privileges.c */
+void forbid_user_namespaces(void);
+void enter_last_namespace(const char *user, const char *group);
+void drop_capabilities(void);
+
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));
