@@ -82,6 +82,7 @@ export class Arena {
       searchPath: process.env['PATH'] ?? '',
       log: silentLog,
       untrustedFolders: () => [this.root],
+      ...(process.env['CORDON_MOUNTED_BY'] === 'bubblewrap' && { mountedBy: 'bubblewrap' }),
       ...options,
     });
   }
@@ -198,9 +199,82 @@ export function removingRule(name: string): Edit {
 
 /** Runs the command directly as process 1: without descriptors closed, Landlock scope, filter and group. */
 export const withoutCompanion: Edit = (argv) => {
-  const at = argv.indexOf(helperInside, argv.indexOf('--chdir'));
+  const at = argv.indexOf('--', argv.indexOf('--chdir')) + 1;
+  assert.ok([helperInside, helperPath].includes(argv[at] ?? ''));
   return [...argv.slice(0, at), ...argv.slice(argv.indexOf('--', at) + 1)];
 };
+
+const isMountedByCompanion = (argv: readonly string[]): boolean => argv.includes('--mounts');
+
+/** Leaves the machine's whole tree as writable as it is. */
+export const writableMachine: Edit = (argv) =>
+  (isMountedByCompanion(argv)
+    ? replacing(['read', '/', '/'], ['write', '/', '/'])
+    : replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']))(argv);
+
+/** Takes out what is mounted on a path, whoever mounts it. */
+export function withoutMount(path: string): Edit {
+  return (argv) => {
+    const at = isMountedByCompanion(argv)
+      ? placeOf(path, argv, argv.indexOf('--mounts') + 1, (word) => (sourced.has(word) ? 3 : 2))
+      : placeOf(path, argv, argv.indexOf('--cap-drop') + 2, optionLength);
+    assert.ok(at !== undefined, `nothing is mounted on ${path}: the test takes away what is not there`);
+    const rest = [...argv.slice(0, at.start), ...argv.slice(at.end)];
+    return rest.includes('--remount-ro') ? withoutClosing(path, rest) : rest;
+  };
+}
+
+function withoutClosing(path: string, argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex((word, index) => word === '--remount-ro' && argv[index + 1] === path);
+  return at < 0 ? argv : [...argv.slice(0, at), ...argv.slice(at + 2)];
+}
+
+const sourced: ReadonlySet<string> = new Set(['write', 'read', 'link']);
+
+/** The number of words of bubblewrap's option for a mount, with what belongs to it. */
+function optionLength(word: string, argv: readonly string[], at: number): number {
+  if (word === '--perms') {
+    return 2 + optionLength(argv[at + 2] ?? '', argv, at + 2);
+  }
+  if (word === '--tmpfs' && argv[at + 2] === '--remount-ro' && argv[at + 3] === argv[at + 1]) {
+    return 4;
+  }
+  return word === '--bind' || word === '--ro-bind' || word === '--symlink' ? 3 : 2;
+}
+
+function placeOf(
+  path: string,
+  argv: readonly string[],
+  first: number,
+  lengthOf: (word: string, argv: readonly string[], at: number) => number,
+): { readonly start: number; readonly end: number } | undefined {
+  for (let start = first; start < argv.length && argv[start] !== '--';) {
+    const end = start + lengthOf(argv[start] ?? '', argv, start);
+    const words = argv.slice(start, end);
+    const mounted = words.at(words.includes('--remount-ro') ? -3 : -1);
+    if (mounted === path) {
+      return { start, end };
+    }
+    start = end;
+  }
+  return undefined;
+}
+
+/** Lets the kernel make user namespaces. */
+export const withoutLastNamespace: Edit = (argv) =>
+  removing(isMountedByCompanion(argv) ? '--last-namespace' : '--disable-userns')(argv);
+
+/** The command is process 1, or its child, with the rights that were needed to set up the sandbox. */
+export const withCapabilities: Edit = (argv) =>
+  isMountedByCompanion(argv)
+    ? withoutCompanion(argv)
+    : all(removing('--cap-drop', 'ALL'), removing('--disable-userns'), removingRule('mounts'))(argv);
+
+/** Takes away the user namespace and what bubblewrap does in it. */
+export const ownUser: Edit = (argv) =>
+  isMountedByCompanion(argv)
+    ? all(removing('--unshare-user'), removing('--uid', '0'), removing('--gid', '0'))(argv)
+    : all(removing('--unshare-user'), removing('--disable-userns'), removing('--cap-drop', 'ALL'))(argv);
 
 export function all(...edits: readonly Edit[]): Edit {
   return (argv) => edits.reduce((current, edit) => edit(current), argv);

@@ -138,12 +138,15 @@ void load_filter(const char *hex);
 void scope_abstract_sockets(void);
 
 /* mounts.c */
-/* Makes the mounts of a list that ends with "--". */
-void make_mounts(char **list);
+/* Reads a list of mounts to its "--", or the end, and returns where that is. */
+char **read_mounts(char **list);
+void make_mounts(void);
 
 /* privileges.c */
+/* Allows one more user namespace below this one. */
 void forbid_user_namespaces(void);
-void enter_last_namespace(const char *user, const char *group);
+/* Takes that one, in which this process is the person again. */
+void enter_last_namespace(void);
 void drop_capabilities(void);
 
 /* execute.c */

@@ -14,21 +14,34 @@ static void write_text(const char *path, const char *text) {
   CALL(__NR_close, file, 0, 0, 0);
 }
 
-/* "USER 0 1": the person's own number, which is 0 outside of this namespace. */
-static void write_map(const char *path, const char *user) {
-  char line[32];
-  word used = length(user);
-  if (used > 10) {
-    refuse("arguments");
+/*
+ * Turns a map from "0 OUTSIDE 1" into "OUTSIDE 0 1": the person's own number, which this namespace knows as 0, becomes
+ * the number of the person in the one to come.
+ */
+static void read_map(const char *path, char *line) {
+  char map[64];
+  long file = CALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  long size = CALL(__NR_read, file, map, sizeof map - 1, 0);
+  CALL(__NR_close, file, 0, 0, 0);
+  map[size > 0 ? size : 0] = 0;
+  const char *from = map;
+  while (*from == ' ') {
+    from++;
   }
-  for (word at = 0; at < used; at++) {
-    line[at] = user[at];
+  if (from[0] != '0' || from[1] != ' ') {
+    refuse("map of the user namespace");
   }
-  const char *rest = " 0 1";
-  for (word at = 0; at <= length(rest); at++) {
-    line[used + at] = rest[at];
+  from++;
+  while (*from == ' ') {
+    from++;
   }
-  write_text(path, line);
+  while (*from >= '0' && *from <= '9') {
+    *line++ = *from++;
+  }
+  for (const char *rest = " 0 1"; *rest != 0;) {
+    *line++ = *rest++;
+  }
+  *line = 0;
 }
 
 void forbid_user_namespaces(void) {
@@ -36,13 +49,17 @@ void forbid_user_namespaces(void) {
 }
 
 /* As bubblewrap's --disable-userns does it: the one namespace that the limit allows is taken, and it owns no mount. */
-void enter_last_namespace(const char *user, const char *group) {
+void enter_last_namespace(void) {
+  char users[80];
+  char groups[80];
+  read_map("/proc/self/uid_map", users);
+  read_map("/proc/self/gid_map", groups);
   if (CALL(__NR_unshare, CLONE_NEWUSER, 0, 0, 0) != 0) {
     refuse("user namespace");
   }
   write_text("/proc/self/setgroups", "deny");
-  write_map("/proc/self/uid_map", user);
-  write_map("/proc/self/gid_map", group);
+  write_text("/proc/self/uid_map", users);
+  write_text("/proc/self/gid_map", groups);
 }
 
 void drop_capabilities(void) {
