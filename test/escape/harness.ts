@@ -7,7 +7,10 @@ import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import { companionMounts } from '../../src/sandbox/linux/bubblewrap/companionMounts.ts';
 import { helperInside } from '../../src/sandbox/linux/bubblewrap/machine.ts';
+import type { Mount } from '../../src/sandbox/linux/bubblewrap/mounts.ts';
+import { mountArguments } from '../../src/sandbox/linux/bubblewrap/mounts.ts';
 import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
@@ -200,41 +203,58 @@ export function removingRule(name: string): Edit {
 /** Runs the command directly as process 1: without descriptors closed, Landlock scope, filter and group. */
 export const withoutCompanion: Edit = (argv) => {
   const at = argv.indexOf('--', argv.indexOf('--chdir')) + 1;
-  assert.ok([helperInside, helperPath].includes(argv[at] ?? ''));
-  return [...argv.slice(0, at), ...argv.slice(argv.indexOf('--', at) + 1)];
+  const command = argv.slice(argv.indexOf('--', at) + 1);
+  // Where it would have made the mounts, it is not in its place either.
+  const found = isMountedByCompanion(argv)
+    ? command.map((word) => (word === helperInside ? helperPath : word))
+    : command;
+  return [...argv.slice(0, at), ...found];
 };
 
 const isMountedByCompanion = (argv: readonly string[]): boolean => argv.includes('--mounts');
 
-/** Leaves the machine's whole tree as writable as it is. */
-export const writableMachine: Edit = (argv) =>
-  (isMountedByCompanion(argv)
-    ? replacing(['read', '/', '/'], ['write', '/', '/'])
-    : replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']))(argv);
-
-/** Takes out what is mounted on a path, whoever mounts it. */
-export function withoutMount(path: string): Edit {
+/** Puts other mounts, shallow before deep, in the place of what is mounted on a path, whoever mounts it. */
+export function replacingMount(path: string, ...mounts: readonly Mount[]): Edit {
   return (argv) => {
-    const at = isMountedByCompanion(argv)
-      ? placeOf(path, argv, argv.indexOf('--mounts') + 1, (word) => (sourced.has(word) ? 3 : 2))
-      : placeOf(path, argv, argv.indexOf('--cap-drop') + 2, optionLength);
+    const isByCompanion = isMountedByCompanion(argv);
+    const at = isByCompanion
+      ? placeOf(path, argv, argv.indexOf('--mounts') + 1, wordsOfCompanion)
+      : placeOf(path, argv, argv.indexOf('--cap-drop') + 2, wordsOfBubblewrap);
     assert.ok(at !== undefined, `nothing is mounted on ${path}: the test takes away what is not there`);
-    const rest = [...argv.slice(0, at.start), ...argv.slice(at.end)];
-    return rest.includes('--remount-ro') ? withoutClosing(path, rest) : rest;
+    const words = isByCompanion
+      ? companionMounts(mounts).slice(1)
+      : mounts.flatMap((mount) => mountArguments(mount, true));
+    const edited = [...argv.slice(0, at.start), ...words, ...argv.slice(at.end)];
+    return isByCompanion ? withoutSteps(path, edited) : withoutClosing(path, edited);
   };
 }
+
+export const withoutMount = (path: string): Edit => replacingMount(path);
+
+/** Leaves the machine's whole tree as writable as it is. */
+export const writableMachine = replacingMount('/', { path: '/', kind: 'write' });
 
 function withoutClosing(path: string, argv: readonly string[]): readonly string[] {
   const at = argv.findIndex((word, index) => word === '--remount-ro' && argv[index + 1] === path);
   return at < 0 ? argv : [...argv.slice(0, at), ...argv.slice(at + 2)];
 }
 
+/** Folders that would have been made in the mount. */
+function withoutSteps(path: string, argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex(
+    (word, index) => word === 'step' && argv[index + 1]?.startsWith(`${path}/`) === true,
+  );
+  return at < 0 || path === '/' ? argv : withoutSteps(path, [...argv.slice(0, at), ...argv.slice(at + 2)]);
+}
+
 const sourced: ReadonlySet<string> = new Set(['write', 'read', 'link']);
 
+const wordsOfCompanion = (word: string): number => (sourced.has(word) ? 3 : 2);
+
 /** The number of words of bubblewrap's option for a mount, with what belongs to it. */
-function optionLength(word: string, argv: readonly string[], at: number): number {
+function wordsOfBubblewrap(word: string, argv: readonly string[], at: number): number {
   if (word === '--perms') {
-    return 2 + optionLength(argv[at + 2] ?? '', argv, at + 2);
+    return 2 + wordsOfBubblewrap(argv[at + 2] ?? '', argv, at + 2);
   }
   if (word === '--tmpfs' && argv[at + 2] === '--remount-ro' && argv[at + 3] === argv[at + 1]) {
     return 4;

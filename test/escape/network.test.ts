@@ -8,7 +8,16 @@ import { release } from 'node:os';
 import { join } from 'node:path';
 import { helperInside } from '../../src/sandbox/linux/bubblewrap/machine.ts';
 import type { Edit } from './harness.ts';
-import { Arena, all, helperPath, isRoot, nodePath, removing, withoutCompanion, withoutMount } from './harness.ts';
+import {
+  Arena,
+  all,
+  helperPath,
+  isRoot,
+  nodePath,
+  removing,
+  withoutCompanion,
+  withoutMount,
+} from './harness.ts';
 
 describe('With the network off, a command cannot reach', function () {
   before(function () {

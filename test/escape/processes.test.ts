@@ -125,10 +125,7 @@ describe('A command cannot use calls that reach past its namespaces', function (
     assert.equal(await run('remount'), 'EPERM');
     assert.equal(await run('remount', removingRule('mounts')), 'EPERM');
     if (isRoot) {
-      assert.equal(
-        await run('remount', withCapabilities),
-        'worked',
-      );
+      assert.equal(await run('remount', withCapabilities), 'worked');
     }
   });
 

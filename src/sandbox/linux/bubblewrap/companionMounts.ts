@@ -6,7 +6,21 @@ import type { Mount } from './mounts.ts';
  * them from, and the rights for it, which it drops before anything else runs.
  */
 export const companionGround: readonly string[] = [
-  ...['--bind', '/', '/', '--dev', '/dev', '--proc', '/proc', '--uid', '0', '--gid', '0', '--cap-drop', 'ALL'],
+  ...[
+    '--bind',
+    '/',
+    '/',
+    '--dev',
+    '/dev',
+    '--proc',
+    '/proc',
+    '--uid',
+    '0',
+    '--gid',
+    '0',
+    '--cap-drop',
+    'ALL',
+  ],
   ...['SYS_ADMIN', 'SYS_RESOURCE', 'SETPCAP', 'SETFCAP', 'DAC_OVERRIDE'].flatMap((name) => [
     '--cap-add',
     `CAP_${name}`,

@@ -147,7 +147,7 @@ void make_mounts(void);
 void forbid_user_namespaces(void);
 /* Takes that one, in which this process is the person again. */
 void enter_last_namespace(void);
-void drop_capabilities(void);
+void drop_all_capabilities(void);
 
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */

@@ -170,7 +170,7 @@ __attribute__((used)) void launch(word *stack) {
   if (has_mounts) {
     make_mounts();
     enter_last_namespace();
-    drop_capabilities();
+    drop_all_capabilities();
   }
   close_descriptors(is_kept ? KEEPER_FD + 1 : 3);
   reset_signals();

@@ -62,7 +62,7 @@ void enter_last_namespace(void) {
   write_text("/proc/self/gid_map", groups);
 }
 
-void drop_capabilities(void) {
+void drop_all_capabilities(void) {
   long error = 0;
   for (int capability = 0; error == 0; capability++) {
     error = CALL(__NR_prctl, PR_CAPBSET_DROP, capability, 0, 0);
