@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { listen } from '../harness/proxyClient.ts';
 import { AllowListArena, ports } from './allowListArena.ts';
-import { Arena, all, finished, removing, start, withoutCompanion } from './harness.ts';
+import { Arena, all, finished, removing, start, withoutCompanion, withoutMount } from './harness.ts';
 
 /** Asks the proxy directly, whatever a tool would make of the address. */
 const curl = 'curl -s --noproxy "" --max-time 20';
@@ -250,7 +250,7 @@ describe('With an allow-list, a command cannot reach', function () {
       assert.equal((await arena.nodeUnder(policy, script)).exitCode, 9);
       const [place] = ['/tmp', '/run'].filter((folder) => source.startsWith(`${folder}/`));
       if (place === '/tmp') {
-        const without = removing('--perms', '1777', '--tmpfs', '/tmp');
+        const without = withoutMount('/tmp');
         assert.equal((await arena.nodeUnder(policy, script, { without })).exitCode, 0);
       }
     } finally {

@@ -96,7 +96,9 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
     }
     const { path, features } = bubblewrap.value;
     const mounter = features.companionMounts ? 'the companion program' : 'bubblewrap';
-    options.log.info(`sandbox: bubblewrap ${bubblewrap.value.version} at ${path}; ${mounter} makes the mounts`);
+    options.log.info(
+      `sandbox: bubblewrap ${bubblewrap.value.version} at ${path}; ${mounter} makes the mounts`,
+    );
     const machine = describeMachine(options, path, runtimeFolder.value);
     const proxy = new NetworkProxy({
       ...options.networkAccess,
