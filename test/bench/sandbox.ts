@@ -1,4 +1,5 @@
 import { spawn } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
@@ -94,7 +95,11 @@ async function openPeers(root: string): Promise<Peers> {
   const codexHome = join(cacheFolder(), 'codex-home');
   await mkdir(codexHome, { recursive: true });
   const codexEnv = { ...env, CODEX_HOME: codexHome };
-  const runtime = await openSandboxRuntime(root);
+  const lacking = ['socat', 'rg'].filter((name) => !isOnPath(name));
+  if (lacking.length > 0) {
+    console.log(`\nsandbox-runtime is left out: it needs ${lacking.join(' and ')}, not installed here`);
+  }
+  const runtime = lacking.length > 0 ? nobody : await openSandboxRuntime(root);
   return {
     contestants: {
       'codex sandbox': () =>
@@ -106,6 +111,12 @@ async function openPeers(root: string): Promise<Peers> {
     },
     dispose: runtime.dispose,
   };
+}
+
+const nobody: Peers = { contestants: {}, dispose: async () => {} };
+
+function isOnPath(name: string): boolean {
+  return env.PATH.split(':').some((folder) => existsSync(join(folder, name)));
 }
 
 /** What is used of the peer's library. */

@@ -69,7 +69,9 @@ describe('The companion program, which makes the mounts,', function () {
     assert.match(outcome.stdout, new RegExp(`^${uid}\\n\\s+${uid}\\s+0\\s+1\\n$`));
   });
 
-  it('keeps the umask of the command, and makes its own folders for everybody', async () => {
+  it('keeps the umask of the command, and makes its own folders for everybody', async function () {
+    // bubblewrap goes by the umask.
+    if (!(await arena.launch(['true'])).argv.includes('--mounts')) this.skip();
     const startedBy = ['/bin/sh', '-c', 'umask 077; exec "$@"', 'sh'];
     const outcome = await arena.shell('umask; stat -c %a /run/cordon', { startedBy });
     assert.equal(outcome.stdout, '0077\n755\n');

@@ -148,7 +148,9 @@ export class Arena {
 export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
   const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
   // Root's home is nothing that others could put a mount on.
-  const environment = { XDG_RUNTIME_DIR: runtime, HOME: '/nonexistent' };
+  const cache = join(runtime, 'cache');
+  mkdirSync(cache);
+  const environment = { XDG_RUNTIME_DIR: runtime, XDG_CACHE_HOME: cache, HOME: join(runtime, 'missing') };
   const arena = new Arena(user, { environment });
   const report = (await arena.manager.check()).launcherFor(arena.policy());
   assert.ok(report.ok, report.ok ? '' : report.error.message);
@@ -227,6 +229,14 @@ export function replacingMount(path: string, ...mounts: readonly Mount[]): Edit 
     const edited = [...argv.slice(0, at.start), ...words, ...argv.slice(at.end)];
     return isByCompanion ? withoutSteps(path, edited) : withoutClosing(path, edited);
   };
+}
+
+/** What is shown read-only on a path. */
+export function sourceOf(path: string, argv: readonly string[]): string {
+  const at = argv.findIndex(
+    (word, index) => (word === 'read' || word === '--ro-bind') && argv[index + 2] === path,
+  );
+  return argv[at + 1] ?? assert.fail(`nothing is mounted on ${path}`);
 }
 
 export const withoutMount = (path: string): Edit => replacingMount(path);
