@@ -2,10 +2,12 @@ import { measureActivation } from './activation.ts';
 import { measureCommands } from './commands.ts';
 import { measurePatches } from './patches.ts';
 import { measureProxy } from './proxy.ts';
+import { measureSandbox } from './sandbox.ts';
 import { measureStream } from './stream.ts';
 
 await measurePatches();
 await measureCommands();
+await measureSandbox();
 await measureStream();
 await measureProxy();
 const times = await measureActivation();

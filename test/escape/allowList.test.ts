@@ -10,7 +10,16 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { listen } from '../harness/proxyClient.ts';
 import { AllowListArena, ports } from './allowListArena.ts';
-import { Arena, all, finished, removing, start, withoutCompanion } from './harness.ts';
+import {
+  Arena,
+  all,
+  finished,
+  removing,
+  sourceOf,
+  start,
+  withoutCompanion,
+  withoutMount,
+} from './harness.ts';
 
 /** Asks the proxy directly, whatever a tool would make of the address. */
 const curl = 'curl -s --noproxy "" --max-time 20';
@@ -241,7 +250,7 @@ describe('With an allow-list, a command cannot reach', function () {
 
   it('the proxy of another command', async () => {
     const launch = await arena.launch(['/bin/true'], {}, arena.allowing(ports(port)));
-    const source = launch.argv[launch.argv.indexOf('/run/cordon/proxy.sock') - 1] ?? '';
+    const source = sourceOf('/run/cordon/proxy.sock', launch.argv);
     const script = `
       require('node:net').connect(${JSON.stringify(source)})
         .on('connect', () => process.exit(0)).on('error', () => process.exit(9));`;
@@ -250,7 +259,7 @@ describe('With an allow-list, a command cannot reach', function () {
       assert.equal((await arena.nodeUnder(policy, script)).exitCode, 9);
       const [place] = ['/tmp', '/run'].filter((folder) => source.startsWith(`${folder}/`));
       if (place === '/tmp') {
-        const without = removing('--perms', '1777', '--tmpfs', '/tmp');
+        const without = withoutMount('/tmp');
         assert.equal((await arena.nodeUnder(policy, script, { without })).exitCode, 0);
       }
     } finally {
@@ -349,7 +358,7 @@ describe('The proxy of an allow-list', function () {
       {},
       policy,
     );
-    const socketPath = launch.argv[launch.argv.indexOf('/run/cordon/proxy.sock') - 1] ?? '';
+    const socketPath = sourceOf('/run/cordon/proxy.sock', launch.argv);
     const child = start(launch.argv, launch.cwd, launch.env);
     const ended = finished(child);
     await once(server, 'connection');

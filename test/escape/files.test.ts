@@ -11,9 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import type { Edit } from './harness.ts';
-import { Arena, all, removing, replacing } from './harness.ts';
-
-const writableMachine = replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']);
+import { Arena, all, withoutMount, writableMachine } from './harness.ts';
 
 describe('A command cannot write outside its root', function () {
   before(function () {
@@ -49,7 +47,7 @@ describe('A command cannot write outside its root', function () {
   });
 
   // The root is a mount of its own, and hard links and renames do not cross mounts.
-  const oneMount = (): Edit => all(writableMachine, removing('--bind', arena.root, arena.root));
+  const oneMount = (): Edit => all(writableMachine, withoutMount(arena.root));
 
   it('through a new hard link', async () => {
     const script = `ln ${victim} hard && echo changed > hard`;
@@ -97,7 +95,7 @@ describe('A command cannot write outside its root', function () {
     const name = `/tmp/cordon-escape-${process.pid}`;
     assert.equal((await arena.shell(`echo x > ${name} && cat ${name}`)).stdout, 'x\n');
     assert.equal(existsSync(name), false);
-    const without = all(writableMachine, removing('--perms', '1777', '--tmpfs', '/tmp'));
+    const without = all(writableMachine, withoutMount('/tmp'));
     await arena.shell(`echo x > ${name}`, { without });
     assert.equal(existsSync(name), true);
     execFileSync('rm', [name]);
@@ -122,7 +120,7 @@ describe('A command cannot change what later runs trust', function () {
       await arena.shell(inPlace);
       await arena.shell(above);
       assert.deepEqual(readdirSync(join(folder, 'dist')), ['launch']);
-      await arena.shell(above, { without: removing('--bind', folder, folder) });
+      await arena.shell(above, { without: withoutMount(folder) });
       assert.equal(existsSync(helper), false);
     } finally {
       arena.dispose();
@@ -148,7 +146,7 @@ describe('A command cannot change what later runs trust', function () {
       await arena.shell(script);
       assert.equal(readFileSync(program, 'utf8'), original);
       assert.deepEqual(readdirSync(join(folder, 'dist')), ['bin']);
-      await arena.shell(script, { without: removing('--ro-bind', folder, folder) });
+      await arena.shell(script, { without: withoutMount(folder) });
       assert.equal(existsSync(folder), false);
     } finally {
       arena.dispose();
@@ -169,7 +167,7 @@ describe('A command cannot change what later runs trust', function () {
       assert.equal((await arena.shell(script)).stdout, '');
       assert.equal(existsSync(join(notes, 'leases/x')), false);
       const outcome = await arena.shell(script, {
-        without: removing('--perms', '0000', '--tmpfs', notes, '--remount-ro', notes),
+        without: withoutMount(notes),
       });
       assert.match(outcome.stdout, /leases/);
       assert.ok(existsSync(join(notes, 'leases/x')));

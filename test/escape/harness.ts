@@ -7,7 +7,10 @@ import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import { companionMounts } from '../../src/sandbox/linux/bubblewrap/companionMounts.ts';
 import { helperInside } from '../../src/sandbox/linux/bubblewrap/machine.ts';
+import type { Mount } from '../../src/sandbox/linux/bubblewrap/mounts.ts';
+import { mountArguments } from '../../src/sandbox/linux/bubblewrap/mounts.ts';
 import { buildFilter } from '../../src/sandbox/linux/seccomp/filter.ts';
 import { sandboxRules } from '../../src/sandbox/linux/seccomp/rules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
@@ -87,6 +90,7 @@ export class Arena {
       searchPath: process.env['PATH'] ?? '',
       log: silentLog,
       untrustedFolders: () => [this.root],
+      ...(process.env['CORDON_MOUNTED_BY'] === 'bubblewrap' && { mountedBy: 'bubblewrap' }),
       ...options,
     });
   }
@@ -151,7 +155,9 @@ export class Arena {
 export async function arenaOf(uid: number, user: PolicyInput['user'] = {}): Promise<Arena> {
   const runtime = realpathSync(mkdtempSync(join(laboratory, 'runtime-')));
   // Root's home is nothing that others could put a mount on.
-  const environment = { XDG_RUNTIME_DIR: runtime, HOME: '/nonexistent' };
+  const cache = join(runtime, 'cache');
+  mkdirSync(cache);
+  const environment = { XDG_RUNTIME_DIR: runtime, XDG_CACHE_HOME: cache, HOME: join(runtime, 'missing') };
   const arena = new Arena(user, { environment });
   const report = (await arena.manager.check()).launcherFor(arena.policy());
   assert.ok(report.ok, report.ok ? '' : report.error.message);
@@ -205,9 +211,107 @@ export function removingRule(name: string): Edit {
 
 /** Runs the command directly as process 1: without descriptors closed, Landlock scope, filter and group. */
 export const withoutCompanion: Edit = (argv) => {
-  const at = argv.indexOf(helperInside, argv.indexOf('--chdir'));
-  return [...argv.slice(0, at), ...argv.slice(argv.indexOf('--', at) + 1)];
+  const at = argv.indexOf('--', argv.indexOf('--chdir')) + 1;
+  const command = argv.slice(argv.indexOf('--', at) + 1);
+  // Where it would have made the mounts, it is not in its place either.
+  const found = isMountedByCompanion(argv)
+    ? command.map((word) => (word === helperInside ? helperPath : word))
+    : command;
+  return [...argv.slice(0, at), ...found];
 };
+
+const isMountedByCompanion = (argv: readonly string[]): boolean => argv.includes('--mounts');
+
+/** Puts other mounts, shallow before deep, in the place of what is mounted on a path, whoever mounts it. */
+export function replacingMount(path: string, ...mounts: readonly Mount[]): Edit {
+  return (argv) => {
+    const isByCompanion = isMountedByCompanion(argv);
+    const at = isByCompanion
+      ? placeOf(path, argv, argv.indexOf('--mounts') + 1, wordsOfCompanion)
+      : placeOf(path, argv, argv.indexOf('--cap-drop') + 2, wordsOfBubblewrap);
+    assert.ok(at !== undefined, `nothing is mounted on ${path}: the test takes away what is not there`);
+    const words = isByCompanion
+      ? companionMounts(mounts).slice(1)
+      : mounts.flatMap((mount) => mountArguments(mount, true));
+    const edited = [...argv.slice(0, at.start), ...words, ...argv.slice(at.end)];
+    return isByCompanion ? withoutSteps(path, edited) : withoutClosing(path, edited);
+  };
+}
+
+/** What is shown read-only on a path. */
+export function sourceOf(path: string, argv: readonly string[]): string {
+  const at = argv.findIndex(
+    (word, index) => (word === 'read' || word === '--ro-bind') && argv[index + 2] === path,
+  );
+  return argv[at + 1] ?? assert.fail(`nothing is mounted on ${path}`);
+}
+
+export const withoutMount = (path: string): Edit => replacingMount(path);
+
+/** Leaves the machine's whole tree as writable as it is. */
+export const writableMachine = replacingMount('/', { path: '/', kind: 'write' });
+
+function withoutClosing(path: string, argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex((word, index) => word === '--remount-ro' && argv[index + 1] === path);
+  return at < 0 ? argv : [...argv.slice(0, at), ...argv.slice(at + 2)];
+}
+
+/** Folders that would have been made in the mount. */
+function withoutSteps(path: string, argv: readonly string[]): readonly string[] {
+  const at = argv.findIndex(
+    (word, index) => word === 'step' && argv[index + 1]?.startsWith(`${path}/`) === true,
+  );
+  return at < 0 || path === '/' ? argv : withoutSteps(path, [...argv.slice(0, at), ...argv.slice(at + 2)]);
+}
+
+const sourced: ReadonlySet<string> = new Set(['write', 'read', 'link']);
+
+const wordsOfCompanion = (word: string): number => (sourced.has(word) ? 3 : 2);
+
+/** The number of words of bubblewrap's option for a mount, with what belongs to it. */
+function wordsOfBubblewrap(word: string, argv: readonly string[], at: number): number {
+  if (word === '--perms') {
+    return 2 + wordsOfBubblewrap(argv[at + 2] ?? '', argv, at + 2);
+  }
+  if (word === '--tmpfs' && argv[at + 2] === '--remount-ro' && argv[at + 3] === argv[at + 1]) {
+    return 4;
+  }
+  return word === '--bind' || word === '--ro-bind' || word === '--symlink' ? 3 : 2;
+}
+
+function placeOf(
+  path: string,
+  argv: readonly string[],
+  first: number,
+  lengthOf: (word: string, argv: readonly string[], at: number) => number,
+): { readonly start: number; readonly end: number } | undefined {
+  for (let start = first; start < argv.length && argv[start] !== '--';) {
+    const end = start + lengthOf(argv[start] ?? '', argv, start);
+    const words = argv.slice(start, end);
+    const mounted = words.at(words.includes('--remount-ro') ? -3 : -1);
+    if (mounted === path) {
+      return { start, end };
+    }
+    start = end;
+  }
+  return undefined;
+}
+
+/** Lets the kernel make user namespaces. */
+export const withoutLastNamespace: Edit = (argv) =>
+  removing(isMountedByCompanion(argv) ? '--last-namespace' : '--disable-userns')(argv);
+
+/** The command is process 1, or its child, with the rights that were needed to set up the sandbox. */
+export const withCapabilities: Edit = (argv) =>
+  isMountedByCompanion(argv)
+    ? withoutCompanion(argv)
+    : all(removing('--cap-drop', 'ALL'), removing('--disable-userns'), removingRule('mounts'))(argv);
+
+/** Takes away the user namespace and what bubblewrap does in it. */
+export const ownUser: Edit = (argv) =>
+  isMountedByCompanion(argv)
+    ? all(removing('--unshare-user'), removing('--uid', '0'), removing('--gid', '0'))(argv)
+    : all(removing('--unshare-user'), removing('--disable-userns'), removing('--cap-drop', 'ALL'))(argv);
 
 export function all(...edits: readonly Edit[]): Edit {
   return (argv) => edits.reduce((current, edit) => edit(current), argv);

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { policyOf } from '../harness/policyOf.ts';
-import { Arena, all, removing } from './harness.ts';
+import { Arena, withoutMount } from './harness.ts';
 
 const sh = (script: string): string[] => ['/bin/sh', '-c', script];
 
@@ -41,7 +41,7 @@ describe('A command cannot see what is hidden', function () {
     const policy = policyOf(arena.root, { files: rules(arena.root, { [folder]: 'none' }) });
     const attack = sh('chmod 755 secrets; ls secrets; cat secrets/key; mv secrets x; cat x/key');
     assert.equal((await arena.run(attack, {}, policy)).stdout, '');
-    const without = removing('--perms', '0000', '--tmpfs', folder, '--remount-ro', folder);
+    const without = withoutMount(folder);
     assert.match((await arena.run(attack, { without }, policy)).stdout, /^key\nsecret/);
   });
 
@@ -54,7 +54,7 @@ describe('A command cannot see what is hidden', function () {
     const attack = sh('chmod 644 sub/.env; cat sub/.env; mv sub x; cat x/.env');
     assert.equal((await arena.run(attack, {}, policy)).stdout, '');
     assert.equal(readFileSync(file, 'utf8'), 'secret');
-    const outcome = await arena.run(attack, { without: removing('--ro-bind', '/dev/null', file) }, policy);
+    const outcome = await arena.run(attack, { without: withoutMount(file) }, policy);
     assert.equal(outcome.stdout, 'secret');
   });
 
@@ -66,7 +66,7 @@ describe('A command cannot see what is hidden', function () {
     const policy = policyOf(arena.root, { hidden });
     const attack = sh(`cat my.pem; cat ${target}`);
     assert.equal((await arena.run(attack, {}, policy)).stdout, '');
-    const outcome = await arena.run(attack, { without: removing('--ro-bind', '/dev/null', target) }, policy);
+    const outcome = await arena.run(attack, { without: withoutMount(target) }, policy);
     assert.equal(outcome.stdout, 'secretsecret');
   });
 
@@ -80,11 +80,7 @@ describe('A command cannot see what is hidden', function () {
     assert.equal((await arena.run(attack, {}, policy)).stdout, 'mine\n');
     assert.ok(existsSync(join(open, 'mine')));
     assert.deepEqual(readdirSync(join(folder, 'b')), ['c']);
-    const { stdout } = await arena.run(
-      attack,
-      { without: all(removing('--perms', '0111', '--tmpfs', folder), removing('--remount-ro', folder)) },
-      policy,
-    );
+    const { stdout } = await arena.run(attack, { without: withoutMount(folder) }, policy);
     assert.match(stdout, /secret/);
   });
 
@@ -100,11 +96,7 @@ describe('A command cannot see what is hidden', function () {
       const attack = sh(`cd ${home}; ls -A; cat tools/bin/tool; cat key; mkdir x`);
       assert.equal((await other.run(attack, {}, policy)).stdout, 'tools\ntool');
       assert.deepEqual(readdirSync(home), ['key', 'tools']);
-      const open = await other.run(
-        attack,
-        { without: all(removing('--tmpfs', home), removing('--remount-ro', home)) },
-        policy,
-      );
+      const open = await other.run(attack, { without: withoutMount(home) }, policy);
       assert.match(open.stdout, /secret/);
     } finally {
       other.dispose();
@@ -121,7 +113,7 @@ describe('A command cannot see what is hidden', function () {
       const argv = [process.execPath, '-e', attack];
       const policy = policyOf(arena.root);
       assert.equal((await arena.run(argv, {}, policy)).stdout, 'ECONNREFUSED\n');
-      const without = removing('--ro-bind', '/dev/null', path);
+      const without = withoutMount(path);
       assert.equal((await arena.run(argv, { without }, policy)).stdout, 'served\n');
       assert.equal((await arena.run(argv, {}, { ...policy, sockets: [path] })).stdout, 'served\n');
     } finally {

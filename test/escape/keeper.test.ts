@@ -22,7 +22,17 @@ import { assertEnded, listProcesses, processesWithEnvironment } from '../harness
 import { Random } from '../harness/random.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { Edit, Outcome } from './harness.ts';
-import { Arena, all, arenaOf, finished, isRoot, removing, replacing, start } from './harness.ts';
+import {
+  Arena,
+  all,
+  arenaOf,
+  finished,
+  isRoot,
+  removing,
+  replacing,
+  replacingMount,
+  start,
+} from './harness.ts';
 
 const path = process.env['PATH'] ?? '';
 
@@ -208,12 +218,11 @@ for (const uid of isRoot ? [0, 65534] : [process.getuid?.() ?? 0]) {
     /** Shows `.env` as empty, `.git` as writable but for its configuration. */
     const withMasks: Edit = (argv) =>
       all(
-        replacing(
-          ['--ro-bind', join(arena.root, '.git'), join(arena.root, '.git')],
-          [
-            ...['--bind', join(arena.root, '.git'), join(arena.root, '.git')],
-            ...['--ro-bind', config, config, '--ro-bind', '/dev/null', secret],
-          ],
+        replacingMount(
+          join(arena.root, '.git'),
+          { path: join(arena.root, '.git'), kind: 'write' },
+          { path: config, kind: 'read' },
+          { path: secret, kind: 'unreadable' },
         ),
         replacing(['--read', join(arena.root, '.git')], ['--read', config, '--hide', secret]),
       )(argv);

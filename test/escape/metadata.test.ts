@@ -19,7 +19,7 @@ import { heldNames } from '../../src/sandbox/policy/protectedNames.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { Edit } from './harness.ts';
-import { Arena, all, finished, removing, start } from './harness.ts';
+import { Arena, all, finished, removing, start, withoutMount } from './harness.ts';
 
 describe('A command cannot change the metadata of its root', function () {
   before(function () {
@@ -40,7 +40,7 @@ describe('A command cannot change the metadata of its root', function () {
     await arena.shell(script);
     assert.equal(existsSync(hook), false);
     assert.doesNotMatch(readFileSync(join(arena.root, '.git/config'), 'utf8'), /evil/);
-    await arena.shell(script, { without: removing('--ro-bind', `${arena.root}/.git`, `${arena.root}/.git`) });
+    await arena.shell(script, { without: withoutMount(`${arena.root}/.git`) });
     assert.ok(existsSync(hook));
     assert.match(readFileSync(join(arena.root, '.git/config'), 'utf8'), /evil/);
   });
@@ -50,7 +50,7 @@ describe('A command cannot change the metadata of its root', function () {
     await arena.shell('mv .git away; rm -rf .git');
     assert.ok(existsSync(join(arena.root, '.git/HEAD')));
     await arena.shell('mv .git away', {
-      without: removing('--ro-bind', `${arena.root}/.git`, `${arena.root}/.git`),
+      without: withoutMount(`${arena.root}/.git`),
     });
     assert.ok(existsSync(join(arena.root, 'away/HEAD')));
   });
@@ -61,7 +61,7 @@ describe('A command cannot change the metadata of its root', function () {
       await arena.shell(script);
       assert.deepEqual(readdirSync(arena.root), []);
       const path = join(arena.root, name);
-      await arena.shell(script, { without: removing('--tmpfs', path, '--remount-ro', path) });
+      await arena.shell(script, { without: withoutMount(path) });
       assert.notDeepEqual(readdirSync(arena.root), []);
     });
   }
@@ -81,7 +81,7 @@ describe('A command cannot change the metadata of its root', function () {
       [false, true],
     );
     assert.match(readFileSync(join(arena.root, '.git'), 'utf8'), /repository/);
-    await arena.run(argv, { without: removing('--ro-bind', repository, repository) }, policy);
+    await arena.run(argv, { without: withoutMount(repository) }, policy);
     assert.ok(existsSync(join(repository, 'hooks/x')));
   });
 
@@ -100,7 +100,7 @@ describe('A command cannot change the metadata of its root', function () {
       [false, false, true],
     );
     assert.doesNotMatch(readFileSync(join(folder, 'config'), 'utf8'), /evil/);
-    await arena.run(argv, { without: removing('--ro-bind', `${folder}/hooks`, `${folder}/hooks`) }, policy);
+    await arena.run(argv, { without: withoutMount(`${folder}/hooks`) }, policy);
     assert.ok(existsSync(join(folder, 'h/x')));
   });
 
@@ -113,14 +113,10 @@ describe('A command cannot change the metadata of its root', function () {
     await arena.run(argv, {}, policy);
     assert.equal(existsSync(join(folder, 'hooks')), false);
     const hooks = join(folder, 'hooks');
-    await arena.run(argv, { without: removing('--tmpfs', hooks, '--remount-ro', hooks) }, policy);
+    await arena.run(argv, { without: withoutMount(hooks) }, policy);
     assert.ok(existsSync(join(hooks, 'pre-commit')));
   });
 });
-
-const readOnly = (path: string): Edit => removing('--ro-bind', path, path);
-const pinned = (path: string): Edit => removing('--bind', path, path);
-const held = (path: string): Edit => removing('--tmpfs', path, '--remount-ro', path);
 
 describe('A command cannot change what git and editors obey, wherever it is in a root:', function () {
   before(function () {
@@ -167,7 +163,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       `echo evil > ${git}/hooks/pre-commit`,
       () => existsSync(join(git, 'hooks/pre-commit')),
-      readOnly(git),
+      withoutMount(git),
     );
   });
 
@@ -177,7 +173,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       script,
       () => existsSync(inside('b')),
-      all(pinned(inside('a/nested')), pinned(inside('a')), readOnly(git)),
+      all(withoutMount(inside('a/nested')), withoutMount(inside('a')), withoutMount(git)),
     );
   });
 
@@ -189,7 +185,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
       makeRepository('.');
       host(arena.root, 'submodule', 'add', '-q', library, 'libs/one');
       const hooks = inside('.git/modules/libs/one/hooks');
-      const without = git === 'writable' ? readOnly(hooks) : readOnly(inside('.git'));
+      const without = git === 'writable' ? withoutMount(hooks) : withoutMount(inside('.git'));
       await resists(
         `echo evil > ${hooks}/x`,
         () => existsSync(join(hooks, 'x')),
@@ -204,7 +200,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       `echo evil > real/hooks/x`,
       () => existsSync(inside('real/hooks/x')),
-      readOnly(inside('real')),
+      withoutMount(inside('real')),
     );
   });
 
@@ -213,7 +209,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       'mkdir -p later; echo evil > later/config',
       () => existsSync(inside('later/config')),
-      held(inside('later')),
+      withoutMount(inside('later')),
     );
   });
 
@@ -223,7 +219,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       'echo evil >> bare/config',
       () => readFileSync(config, 'utf8').includes('evil'),
-      readOnly(config),
+      withoutMount(config),
     );
   });
 
@@ -232,11 +228,11 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     host(arena.root, 'config', 'core.hooksPath', '.husky/_');
     const husky = inside('.husky');
     const script = 'mkdir -p .husky/_; echo evil > .husky/pre-commit';
-    await resists(script, () => existsSync(join(husky, 'pre-commit')), held(husky));
+    await resists(script, () => existsSync(join(husky, 'pre-commit')), withoutMount(husky));
     execFileSync('rm', ['-r', husky]);
     host(arena.root, 'config', 'core.hooksPath', 'tools/hooks');
     const hooks = dirname(put('tools/hooks/pre-commit'));
-    await resists('echo evil > tools/hooks/x', () => existsSync(join(hooks, 'x')), readOnly(hooks));
+    await resists('echo evil > tools/hooks/x', () => existsSync(join(hooks, 'x')), withoutMount(hooks));
   });
 
   it('what the configuration includes, and programs that it names', async () => {
@@ -246,12 +242,12 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     host(arena.root, 'config', 'include.path', '../.gitsettings');
     host(arena.root, 'config', 'diff.external', './tools/diff.sh --fast');
     const changed = (path: string) => () => readFileSync(path, 'utf8').includes('evil');
-    await resists(`echo evil >> ${included}`, changed(included), readOnly(included));
-    await resists(`echo evil >> ${program}`, changed(program), readOnly(program));
+    await resists(`echo evil >> ${included}`, changed(included), withoutMount(included));
+    await resists(`echo evil >> ${program}`, changed(program), withoutMount(program));
     await resists(
       'mkdir -p missing; echo evil > missing/x',
       () => existsSync(inside('missing/x')),
-      held(inside('missing')),
+      withoutMount(inside('missing')),
     );
   });
 
@@ -276,7 +272,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
       await resists(
         script,
         () => !existsSync(path) || readFileSync(path, 'utf8') !== 'original',
-        readOnly(top),
+        withoutMount(top),
       );
     });
   }
@@ -301,12 +297,12 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       'echo evil > settings/x',
       () => existsSync(inside('settings/x')),
-      readOnly(inside('settings')),
+      withoutMount(inside('settings')),
     );
     await resists(
       'mkdir later; echo evil > later/x',
       () => existsSync(inside('later/x')),
-      held(inside('later')),
+      withoutMount(inside('later')),
     );
   });
 
@@ -319,7 +315,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       'echo evil > src/linked',
       () => readFileSync(victim, 'utf8') !== 'original',
-      readOnly(linked),
+      withoutMount(linked),
     );
     await arena.shell('echo fine > own');
     assert.equal(readFileSync(inside('src/placeholder'), 'utf8'), 'fine\n');
@@ -334,7 +330,7 @@ describe('A command cannot change what git and editors obey, wherever it is in a
     await resists(
       'echo evil > many/deep/7',
       () => readFileSync(join(arena.outside, '7'), 'utf8') !== 'original',
-      readOnly(inside('many/deep')),
+      withoutMount(inside('many/deep')),
     );
     assert.equal((await arena.shell('echo fine > many/fine')).exitCode, 0);
   });

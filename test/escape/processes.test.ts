@@ -11,13 +11,16 @@ import {
   compileAttack,
   helperPath,
   isRoot,
+  ownUser,
   removing,
   removingRule,
+  withCapabilities,
   withoutCompanion,
+  withoutLastNamespace,
+  withoutMount,
 } from './harness.ts';
 
 const ownProcesses = all(removing('--unshare-pid'), removing('--as-pid-1'));
-const ownUser = all(removing('--unshare-user'), removing('--disable-userns'), removing('--cap-drop', 'ALL'));
 const withoutOuter: Edit = (argv) => argv.slice(argv.indexOf('--') + 1);
 
 describe('A command cannot reach other processes', function () {
@@ -110,7 +113,7 @@ describe('A command cannot use calls that reach past its namespaces', function (
   for (const name of ['user-namespace', 'clone-user-namespace']) {
     it(`${name}, by the filter and by the kernel's limit`, async () => {
       const rule = removingRule('new namespaces');
-      const limit = removing('--disable-userns');
+      const limit = withoutLastNamespace;
       assert.equal(await run(name), 'EPERM');
       assert.equal(await run(name, limit), 'EPERM');
       assert.equal(await run(name, rule), 'ENOSPC');
@@ -122,13 +125,7 @@ describe('A command cannot use calls that reach past its namespaces', function (
     assert.equal(await run('remount'), 'EPERM');
     assert.equal(await run('remount', removingRule('mounts')), 'EPERM');
     if (isRoot) {
-      assert.equal(
-        await run(
-          'remount',
-          all(removingRule('mounts'), removing('--cap-drop', 'ALL'), removing('--disable-userns')),
-        ),
-        'worked',
-      );
+      assert.equal(await run('remount', withCapabilities), 'worked');
     }
   });
 
@@ -144,7 +141,7 @@ describe('A command cannot use calls that reach past its namespaces', function (
     if (!isRoot) this.skip();
     const script = `require('node:fs').openSync('/proc/sys/kernel/core_pattern', 'r+')`;
     assert.match((await arena.node(script)).stderr, /EROFS/);
-    const without = removing('--ro-bind', '/proc/sys', '/proc/sys');
+    const without = withoutMount('/proc/sys');
     assert.equal((await arena.node(script, { without })).exitCode, 0);
   });
 });

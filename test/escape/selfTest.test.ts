@@ -15,17 +15,19 @@ import {
   finished,
   helperPath,
   isRoot,
+  ownUser,
   removing,
   removingRule,
-  replacing,
+  replacingMount,
+  withCapabilities,
   withoutCompanion,
+  withoutLastNamespace,
+  withoutMount,
+  writableMachine,
 } from './harness.ts';
 
 const ownProcesses = all(removing('--unshare-pid'), removing('--as-pid-1'));
-const ownUser = all(removing('--unshare-user'), removing('--disable-userns'), removing('--cap-drop', 'ALL'));
 const withoutOuter: Edit = (argv) => argv.slice(argv.indexOf('--') + 1);
-const writable = replacing(['--ro-bind', '/', '/'], ['--bind', '/', '/']);
-const sharedTmp = removing('--perms', '1777', '--tmpfs', '/tmp');
 
 async function selfTest(
   arena: Arena,
@@ -98,22 +100,18 @@ describe('The self-test', function () {
   });
 
   const defences: readonly (readonly [probe: string, without: Edit, needsRoot?: 'root'])[] = [
-    ['Write outside', writable],
-    ['Change permissions outside', writable],
-    ['Look into the machine’s /tmp', sharedTmp],
+    ['Write outside', writableMachine],
+    ['Change permissions outside', writableMachine],
+    ['Look into the machine’s /tmp', withoutMount('/tmp')],
     ['Connect to a server on the machine’s loopback', removing('--unshare-net')],
     ['Connect to an abstract Unix socket', all(removing('--unshare-net'), withoutCompanion)],
     ['Signal another process', ownProcesses],
     ['See another process', ownProcesses],
     ['Trace another process', all(ownProcesses, ownUser, withoutCompanion), 'root'],
-    ['Change a setting of the kernel', removing('--ro-bind', '/proc/sys', '/proc/sys'), 'root'],
-    [
-      'Mount',
-      all(removingRule('mounts'), removing('--cap-drop', 'ALL'), removing('--disable-userns')),
-      'root',
-    ],
-    ['Make a user namespace', all(removingRule('new namespaces'), removing('--disable-userns'))],
-    ['Hold a capability', removing('--cap-drop', 'ALL'), 'root'],
+    ['Change a setting of the kernel', withoutMount('/proc/sys'), 'root'],
+    ['Mount', withCapabilities, 'root'],
+    ['Make a user namespace', all(removingRule('new namespaces'), withoutLastNamespace)],
+    ['Hold a capability', withCapabilities, 'root'],
     ['Use the kernel’s keyring', removingRule('keys')],
     ['Use io_uring', removingRule('io_uring')],
     ['Use userfaultfd', removingRule('kernel surface')],
@@ -137,14 +135,14 @@ describe('The self-test', function () {
   });
 
   it('notices a sandbox that is too tight', async () => {
-    const edit = replacing(['--bind', arena.root, arena.root], ['--ro-bind', arena.root, arena.root]);
+    const edit = replacingMount(arena.root, { path: arena.root, kind: 'read' });
     const [result] = (await selfTest(arena, arena.policy(), edit, 'Write outside')).results;
     assert.equal(result?.verdict, 'lost');
     assert.match(result?.detail ?? '', /create/);
   });
 
   it('tells trouble on its page and says what to do', async () => {
-    const result = await selfTest(arena, arena.policy(), writable, 'Write outside');
+    const result = await selfTest(arena, arena.policy(), writableMachine, 'Write outside');
     assert.match(selfTestPage(result), /✗ Write outside: NOT refused[^]*## What to do/);
     assert.match(selfTestTrouble(result)?.message ?? '', /failed 1 of 1 probes: write outside/);
     const sound = await selfTest(arena, arena.policy(), undefined, 'Write outside');

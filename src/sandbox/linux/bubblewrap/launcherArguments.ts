@@ -4,6 +4,7 @@ import type { NetworkMode } from '../../policy/policy.ts';
 import type { ResourceLimits } from '../../policy/limits.ts';
 import type { KeeperTasks } from '../keeper.ts';
 import { keeperArguments } from '../keeper.ts';
+import { companionGround, companionMounts } from './companionMounts.ts';
 import { helperInside, proxyInside } from './machine.ts';
 import type { Mount } from './mounts.ts';
 import { closingArguments, mountArguments, orderMounts } from './mounts.ts';
@@ -15,6 +16,8 @@ export interface BubblewrapFeatures {
   readonly disableUserns: boolean;
   /** Since 0.5. */
   readonly perms: boolean;
+  /** The companion program can make the mounts: since Linux 5.12, where nothing else forbids it. */
+  readonly companionMounts: boolean;
 }
 
 export interface LauncherInput {
@@ -33,8 +36,8 @@ export interface LauncherInput {
 }
 
 /**
- * The whole argv of a confined command: companion (closes descriptors) → bubblewrap (namespaces, mounts) → companion
- * (process 1: seccomp, process group) → command.
+ * The whole argv of a confined command: companion (closes descriptors) → bubblewrap (namespaces) → companion (process
+ * 1: mounts, unless bubblewrap made them; seccomp, process group) → command.
  */
 export function launcherArguments(input: LauncherInput): string[] {
   const { features, command, tasks } = input;
@@ -45,20 +48,27 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...[input.helperPath, '--outer', '--parent', String(process.pid), ...keeper, '--', input.bubblewrapPath],
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(input.network !== 'on' ? ['--unshare-net'] : []),
-    ...(features.disableUserns ? ['--disable-userns'] : []),
+    ...(features.disableUserns && !features.companionMounts ? ['--disable-userns'] : []),
     ...['--die-with-parent', '--as-pid-1'],
     // With a terminal the command must stay in its session, or it has no job control; TIOCSTI is filtered.
     ...(command.tty ? [] : ['--new-session']),
-    ...['--cap-drop', 'ALL'],
-    ...mounts.flatMap((mount) => mountArguments(mount, features.perms)),
-    ...closingArguments(mounts),
-    ...['--chdir', input.cwd],
-    ...['--', helperInside, '--seccomp', Buffer.from(input.filter).toString('hex')],
+    ...(features.companionMounts ? companionGround : bubblewrapMounts(mounts, features)),
+    ...['--chdir', input.cwd, '--', features.companionMounts ? input.helperPath : helperInside],
+    ...['--seccomp', Buffer.from(input.filter).toString('hex')],
     ...limitArguments(input.limits),
     ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),
     ...(tasks === undefined ? [] : ['--kept']),
+    ...(features.companionMounts ? ['--last-namespace', ...companionMounts(mounts)] : []),
     ...['--', ...command.argv],
+  ];
+}
+
+function bubblewrapMounts(mounts: readonly Mount[], { perms }: BubblewrapFeatures): string[] {
+  return [
+    ...['--cap-drop', 'ALL'],
+    ...mounts.flatMap((mount) => mountArguments(mount, perms)),
+    ...closingArguments(mounts),
   ];
 }
 

@@ -2,7 +2,7 @@ import { accessSync, constants } from 'node:fs';
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
-import type { RunProgram } from '../runProgram.ts';
+import type { ProgramResult, RunProgram } from '../runProgram.ts';
 import { bubblewrapMissing, explainFailure, helperMissing, isWsl1, wsl1 } from './explainFailure.ts';
 import type { SystemFacts } from './systemFacts.ts';
 import { readSystemFacts } from './systemFacts.ts';
@@ -31,6 +31,8 @@ export interface ProbeInput {
   readonly run: RunProgram;
   /** By default this machine's. */
   readonly system?: SystemFacts;
+  /** Leaves the mounts to it even where the companion program could make them. */
+  readonly mountedBy?: 'bubblewrap';
 }
 
 const probeMounts = (helperPath: string): Mount[] => [
@@ -61,24 +63,33 @@ export async function probeBubblewrap(input: ProbeInput): Promise<Result<Bubblew
     run(helperPath, ['--landlock-version']),
   ]);
   const options = help.stdout + help.stderr;
-  const features = {
+  const usual = {
     disableUserns: options.includes('--disable-userns'),
     perms: options.includes('--perms'),
   };
-  const [file = '', ...args] = launcherArguments({
-    bubblewrapPath: path,
-    features,
-    helperPath,
-    network: 'off',
-    mounts: probeMounts(helperPath),
-    limits: {},
-    filter: input.filter,
-    command: { argv: [helperInside, '--check'], tty: false },
-    cwd: '/',
-  });
-  const trial = await run(file, args);
-  if (trial.exitCode !== 0) {
-    return fail(explainFailure(trial, path, input.system ?? readSystemFacts()));
+  const start = async (features: BubblewrapFeatures): Promise<ProgramResult> => {
+    const [file = '', ...args] = launcherArguments({
+      bubblewrapPath: path,
+      features,
+      helperPath,
+      network: 'off',
+      mounts: probeMounts(helperPath),
+      limits: {},
+      filter: input.filter,
+      command: { argv: [helperInside, '--check'], tty: false },
+      cwd: '/',
+    });
+    return run(file, args);
+  };
+  // Older kernels, some containers and AppArmor's profile for unprivileged bubblewrap leave the mounts to bubblewrap.
+  const companionMounts =
+    input.mountedBy !== 'bubblewrap' && (await start({ ...usual, companionMounts: true })).exitCode === 0;
+  const features = { ...usual, companionMounts };
+  if (!companionMounts) {
+    const trial = await start(features);
+    if (trial.exitCode !== 0) {
+      return fail(explainFailure(trial, path, input.system ?? readSystemFacts()));
+    }
   }
   return ok({
     path,

@@ -137,6 +137,18 @@ void reset_signals(void);
 void load_filter(const char *hex);
 void scope_abstract_sockets(void);
 
+/* mounts.c */
+/* Reads a list of mounts to its "--", or the end, and returns where that is. */
+char **read_mounts(char **list);
+void make_mounts(void);
+
+/* privileges.c */
+/* Allows one more user namespace below this one. */
+void forbid_user_namespaces(void);
+/* Takes that one, in which this process is the person again. */
+void enter_last_namespace(void);
+void drop_all_capabilities(void);
+
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));

@@ -13,12 +13,23 @@
  *         --hide PATH, --read PATH  puts the mask on PATH back when the machine lifts it (watch.c)
  *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
  *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
- *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] -- ARGV...
+ *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] [--last-namespace]
+ *          [--mounts MOUNT...] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
  *       --kept: there is a keeper, to be met before anything runs.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
+ *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
+ *       again when the mounts are made (mounts.c) and every capability is dropped (privileges.c); with
+ *       --last-namespace the kernel makes no user namespace for the command. A MOUNT is one of these. The first is on
+ *       "/", and each comes after those that contain its PATH:
+ *         write SOURCE PATH, read SOURCE PATH  the machine's own
+ *         scratch PATH            empty, writable, in memory
+ *         shown PATH, passage PATH  the same, read-only, with mount points for what is mounted in it; may be listed, or
+ *                                 only passed
+ *         folder PATH, step PATH, link TARGET PATH  made in one of these; a step may only be passed
+ *         empty PATH, closed PATH, unreadable PATH  a read-only nothing; a folder, and a file, that nobody may open
  *   launch --sweep FOLDER
  *       Removes what runs left whose keeper was killed.
  *   launch --connect HOST PORT
@@ -79,6 +90,8 @@ __attribute__((used)) void launch(word *stack) {
   char **value = 0;
   const char *filter = 0;
   char **bridge = 0;
+  int has_mounts = 0;
+  int is_last = 0;
   int is_foreground = 0;
   int is_kept = 0;
   int is_outer = 0;
@@ -133,6 +146,12 @@ __attribute__((used)) void launch(word *stack) {
       bridge = value;
     } else if (has(&argv, &value, "--connect", 2)) {
       connect_through_proxy(value[0], value[1]);
+    } else if (has(&argv, &value, "--last-namespace", 0)) {
+      is_last = 1;
+    } else if (has(&argv, &value, "--mounts", 0)) {
+      has_mounts = 1;
+      argv = read_mounts(argv + 1);
+      break;
     } else {
       refuse("arguments");
     }
@@ -145,6 +164,14 @@ __attribute__((used)) void launch(word *stack) {
     launch_outer(parent, argv, envp);
   }
   check_launcher();
+  if (is_last) {
+    forbid_user_namespaces();
+  }
+  if (has_mounts) {
+    make_mounts();
+    enter_last_namespace();
+    drop_all_capabilities();
+  }
   close_descriptors(is_kept ? KEEPER_FD + 1 : 3);
   reset_signals();
   if (CALL(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) != 0) {
