@@ -7,8 +7,11 @@ export function lookAt(path: string): Stats | 'unreachable' | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (errorCode(error) === 'EACCES') {
-      return 'unreachable';
+    switch (errorCode(error)) {
+      case 'EACCES':
+        return 'unreachable';
+      case 'ENOTDIR':
+        return undefined;
     }
     throw error;
   }
