@@ -7,11 +7,12 @@ export function lookAt(path: string): Stats | 'unreachable' | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    switch (errorCode(error)) {
-      case 'EACCES':
-        return 'unreachable';
-      case 'ENOTDIR':
-        return undefined;
+    const code = errorCode(error);
+    if (code === 'EACCES') {
+      return 'unreachable';
+    }
+    if (code === 'ENOTDIR') {
+      return undefined;
     }
     throw error;
   }
