@@ -1,8 +1,20 @@
 import assert from 'node:assert/strict';
+import { chownSync, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import type { FuzzOutcome } from '../harness/policyFuzz.ts';
 import { fuzzPolicy } from '../harness/policyFuzz.ts';
+import { cannotRunUnprivileged, nobody, runUnprivileged } from '../harness/unprivileged.ts';
+import type { Edit } from './harness.ts';
+import { Arena, isRoot } from './harness.ts';
 
 const seed = Number(process.env['CORDON_FUZZ_SEED'] ?? Date.now() % 1_000_000);
 const rounds = Number(process.env['CORDON_FUZZ_ROUNDS'] ?? 60);
+
+function assertSame({ differences, refusals, triples }: FuzzOutcome): void {
+  assert.deepEqual(differences, []);
+  // A model that refuses or allows everything would agree with anything.
+  assert.ok(refusals > triples / 10 && refusals < (triples * 9) / 10);
+}
 
 describe('The launcher does what the policy says', function () {
   before(function () {
@@ -12,9 +24,64 @@ describe('The launcher does what the policy says', function () {
   });
 
   it(`for random trees, rules and operations (seed ${seed}, ${rounds} rounds)`, async () => {
-    const outcome = await fuzzPolicy({ seed, rounds, operationsPerRound: 150 });
-    assert.deepEqual(outcome.differences, []);
-    // A model that refuses or allows everything would agree with anything.
-    assert.ok(outcome.refusals > outcome.triples / 10 && outcome.refusals < (outcome.triples * 9) / 10);
+    assertSame(await fuzzPolicy({ seed, rounds, operationsPerRound: 150 }));
   });
+
+  it(`and for a user who is not root (seed ${seed}, ${rounds} rounds)`, function () {
+    if (!isRoot || cannotRunUnprivileged !== undefined) this.skip();
+    const arena = new Arena();
+    try {
+      const [home, runtime] = ['home', 'runtime'].map((name) => join(arena.folder, name)) as [string, string];
+      for (const folder of [home, runtime]) {
+        mkdirSync(folder, { mode: 0o700 });
+        chownSync(folder, nobody, nobody);
+      }
+      chownSync(arena.folder, nobody, nobody);
+      const module = `
+        import { fuzzPolicy } from './test/harness/policyFuzz.ts';
+        const outcome = await fuzzPolicy({ seed: ${seed}, rounds: ${rounds}, operationsPerRound: 150 });
+        console.log(JSON.stringify(outcome));`;
+      assertSame(runUnprivileged(module, { HOME: home, XDG_RUNTIME_DIR: runtime }) as FuzzOutcome);
+    } finally {
+      arena.dispose();
+    }
+  });
+
+  /** What each kind of mount is replaced by. */
+  const weaker: Readonly<Record<string, Edit>> = {
+    'hides files': (argv) => replacingAll(argv, ['--ro-bind', '/dev/null'], (path) => ['--bind', path, path]),
+    'hides folders': (argv) =>
+      replacingAll(argv, ['--perms', '0000', '--tmpfs'], (path) => ['--bind', path, path]),
+    'keeps from writing': (argv) =>
+      argv.map((word, index) =>
+        word === '--ro-bind' && argv[index + 1] === argv[index + 2] && argv[index + 1] !== '/'
+          ? '--bind'
+          : word,
+      ),
+  };
+  for (const [name, without] of Object.entries(weaker)) {
+    it(`and the comparison notices when nothing ${name}`, async () => {
+      const { differences } = await fuzzPolicy({ seed: 1, rounds: 8, operationsPerRound: 150, without });
+      assert.ok(differences.length > 0);
+    });
+  }
 });
+
+/** Replaces these words, the path that follows, and what makes that mount read-only. */
+function replacingAll(
+  argv: readonly string[],
+  words: readonly string[],
+  by: (path: string) => readonly string[],
+): readonly string[] {
+  const edited: string[] = [];
+  for (let index = 0; index < argv.length; index++) {
+    const path = argv[index + words.length];
+    if (path !== undefined && words.every((word, offset) => argv[index + offset] === word)) {
+      edited.push(...by(path));
+      index += words.length + (argv[index + words.length + 1] === '--remount-ro' ? 2 : 0);
+    } else {
+      edited.push(argv[index] ?? '');
+    }
+  }
+  return edited;
+}

@@ -145,7 +145,7 @@ function randomTarget(random: Random, area: string): string {
     `../${rest}`,
     `${area}/root/${rest}`,
     `${area}/other/${rest}`,
-    '/nonexistent',
+    '/no/such/place',
     '.',
     '..',
   ]);

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import { isBelow, isInside } from '../../src/sandbox/paths.ts';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
-import { accessTo, globMatcher, unsearchedFolders } from '../../src/sandbox/policy/fileRules.ts';
+import { accessTo, deepestRule, globMatcher, unsearchedFolders } from '../../src/sandbox/policy/fileRules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { writableRoots } from '../../src/sandbox/policy/policy.ts';
 import { heldNames, protectedNames } from '../../src/sandbox/policy/protectedNames.ts';
@@ -100,7 +100,7 @@ export class PolicyModel {
     }
     // A link cannot be hidden itself; what it leads to can.
     for (const link of links) {
-      if (!matches(policy, link) || accessTo(policy, link) !== 'none') {
+      if (!matches(policy, link) || !isSearched(policy, link) || accessTo(policy, link) !== 'none') {
         continue;
       }
       const target = this.#plainTarget(link);
@@ -114,8 +114,19 @@ export class PolicyModel {
       }
     }
     for (const paths of names.values()) {
-      if (paths.some((path) => access.get(path) === 'none')) {
-        paths.filter((path) => !hasRule(path)).forEach((path) => access.set(path, 'none'));
+      const isWritable = (path: string): boolean => accessTo(policy, path) === 'write';
+      const found = paths.filter((path) => isSearched(policy, path));
+      const others = found.filter((path) => !hasRule(path));
+      // What only `/` hides is no secret.
+      if (
+        paths.some(
+          (path) => access.get(path) === 'none' && (!isLeftOver(policy, path) || found.includes(path)),
+        )
+      ) {
+        others.forEach((path) => access.set(path, 'none'));
+      } else if (!paths.every(isWritable)) {
+        // Writing to it would write in the other place.
+        others.filter(isWritable).forEach((path) => access.set(path, 'read'));
       }
     }
     return access;
@@ -414,6 +425,23 @@ function matches({ hidden }: SandboxPolicy, path: string): boolean {
     const isSearched = name?.split('/').every((part) => !unsearchedFolders.has(part));
     return name !== undefined && isSearched === true && globMatcher(glob)(name);
   });
+}
+
+/** Hidden by nothing but the rule for everything. */
+function isLeftOver({ files }: SandboxPolicy, path: string): boolean {
+  const rule = deepestRule(files, path);
+  return rule?.path === '/' && rule.access === 'none';
+}
+
+/** Whether anybody looks there: in what may be written, and where globs search, hidden surroundings aside. */
+function isSearched(policy: SandboxPolicy, path: string): boolean {
+  const opened = policy.files.filter((rule) => rule.access !== 'none' && isInside(path, rule.path));
+  const isOpenBelow = (folder: string): boolean =>
+    accessTo(policy, folder) !== 'none' || opened.some((rule) => isBelow(rule.path, folder));
+  return (
+    opened.some((rule) => rule.access === 'write' && rule.path !== path) ||
+    policy.hidden.some(({ folder }) => isInside(path, folder) && isOpenBelow(folder))
+  );
 }
 
 function refuse(): never {

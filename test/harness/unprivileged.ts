@@ -15,13 +15,14 @@ export const cannotRunUnprivileged = [process.execPath, project].every(isReachab
 
 /**
  * Runs an ES module as a user without rights, in a process of its own, and returns what it prints, as JSON. Its
- * imports are relative to the project.
+ * imports are relative to the project; `env` is added to the environment.
  */
-export function runUnprivileged(module: string): unknown {
+export function runUnprivileged(module: string, env: Readonly<Record<string, string>> = {}): unknown {
   const source = module.replaceAll("from './", `from '${project}/`);
   const output = execFileSync(process.execPath, ['--input-type=module', '--eval', source], {
     cwd: '/',
     encoding: 'utf8',
+    env: { ...process.env, ...env },
     ...(isRoot ? { uid: nobody, gid: nobody } : {}),
   });
   return JSON.parse(output);

@@ -95,9 +95,7 @@ export class Aftermath {
 }
 
 function topsOf(roots: readonly string[]): string[] {
-  return roots
-    .map((root) => join(root, '.git'))
-    .filter((path) => lookUp(path) !== undefined);
+  return roots.map((root) => join(root, '.git')).filter((path) => lookUp(path) !== undefined);
 }
 
 function canonical(path: string): string {

@@ -3,8 +3,8 @@ import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { toolCaches } from '../policy/files/toolCaches.ts';
 import type { SandboxError } from '../sandboxManager.ts';
-import { toolCaches } from './toolCaches.ts';
 
 /** Where Cordon's own cache is: below `XDG_CACHE_HOME`, or else in the home folder. It need not exist yet. */
 export function ownCacheFolder(

@@ -16,6 +16,7 @@ import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
+import { tooManyArguments } from './bubblewrap/argumentLimits.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
 import type { Machine } from './bubblewrap/machine.ts';
@@ -206,6 +207,11 @@ async function launch(
     command,
     cwd,
   });
+  const refused = tooManyArguments(argv, bubblewrap.path, command, policy.root);
+  if (refused !== undefined) {
+    network.value?.dispose();
+    return fail(refused);
+  }
   const aftermath = new Aftermath({
     ...plan.value.protectedPaths,
     roots: searchedRoots(policy),

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import type { Result } from '../../base/result.ts';
 import { ok } from '../../base/result.ts';
 import { isInside } from '../paths.ts';
@@ -29,7 +30,9 @@ export async function lookAround(
     openedSockets: policy.sockets.map(canonicalSocket).filter((path) => path !== undefined),
     sockets: hostSockets(),
   };
-  if (policy.caches !== 'private' || policy.mode === 'read-only') {
+  // The account of a service has no home in which tools could look for caches.
+  const hasCaches = policy.caches === 'private' && policy.mode !== 'read-only';
+  if (!hasCaches || !existsSync(machine.homeFolder)) {
     return ok(around);
   }
   const caches = openPrivateCaches(machine.cacheFolder, policy.root);

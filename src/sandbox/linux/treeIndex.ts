@@ -9,6 +9,7 @@ import type { HiddenGlob } from '../policy/fileRules.ts';
 import { globMatcher, unsearchedFolders } from '../policy/fileRules.ts';
 import { systemFolders } from '../policy/systemFolders.ts';
 import type { SandboxError } from '../sandboxManager.ts';
+import { identityOf } from './furtherNames.ts';
 
 /** What a tree holds that a launcher has to treat in a special way. Absolute paths. */
 export interface TreeFindings {
@@ -203,7 +204,7 @@ function list(folder: Folder, entries: readonly Dirent[]): void {
     names.push(entry.name);
     const stats = entry.isFile() ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
     if (stats !== undefined) {
-      files.set(entry.name, { identity: `${stats.dev}:${stats.ino}`, hasMoreNames: stats.nlink > 1 });
+      files.set(entry.name, { identity: identityOf(stats), hasMoreNames: stats.nlink > 1 });
     }
   }
   folder.folders = folders;

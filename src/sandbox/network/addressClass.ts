@@ -1,6 +1,7 @@
 import { networkInterfaces } from 'node:os';
-import type { Address, AddressRange } from './address.ts';
-import { embeddedAddress, isInRange, isSame, parseAddress, parseRange } from './address.ts';
+import type { Address, AddressRange } from '../policy/addresses.ts';
+import { isInRange, isSame, parseAddress, parseRange } from '../policy/addresses.ts';
+import { embeddedAddress } from './embeddedAddress.ts';
 
 /**
  * `public`: somewhere on the internet. `private`: the network around this machine. `machine`: this machine itself, the

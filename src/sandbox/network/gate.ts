@@ -1,7 +1,7 @@
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { formatAddress, parseAddress } from '../policy/addresses.ts';
 import type { HostRules } from '../policy/hostRules.ts';
-import { formatAddress, parseAddress } from './address.ts';
 import { classifyAddress } from './addressClass.ts';
 import type { Host } from './host.ts';
 import { parseHost } from './host.ts';

@@ -1,5 +1,5 @@
-import type { Address } from './address.ts';
-import { formatAddress, parseAddress } from './address.ts';
+import type { Address } from '../policy/addresses.ts';
+import { formatAddress, parseAddress } from '../policy/addresses.ts';
 
 /** Whom a request is for, in the one spelling that rules are compared with. */
 export interface Host {

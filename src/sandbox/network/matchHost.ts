@@ -1,6 +1,7 @@
+import type { AddressRange } from '../policy/addresses.ts';
+import { alone, isInRange, parseRange } from '../policy/addresses.ts';
 import type { HostPattern, HostRules } from '../policy/hostRules.ts';
-import type { AddressRange } from './address.ts';
-import { alone, embeddedAddress, isInRange, parseRange } from './address.ts';
+import { embeddedAddress } from './embeddedAddress.ts';
 import type { Host } from './host.ts';
 import { parseHost } from './host.ts';
 

@@ -86,15 +86,11 @@ function common(one: HostPattern, other: HostPattern): HostPattern | undefined {
 
 /** Whether every host of `inner` is one of `outer`. */
 function covers(outer: string, inner: string): boolean {
-  const [range, innerRange] = [rangeOf(outer), rangeOf(inner)];
+  const [range, innerRange] = [parseRange(outer), parseRange(inner)];
   if (range !== undefined || innerRange !== undefined) {
     return range !== undefined && innerRange !== undefined && isWithin(innerRange, range);
   }
   return outer === '*' || outer === inner || (outer.startsWith('*.') && inner.endsWith(outer.slice(1)));
-}
-
-function rangeOf(host: string) {
-  return parseRange(host.replace(/^\[(.*)\]$/, '$1'));
 }
 
 function unique(patterns: readonly HostPattern[]): readonly HostPattern[] {

@@ -7,8 +7,12 @@ export function lookAt(path: string): Stats | 'unreachable' | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
   } catch (error) {
-    if (errorCode(error) === 'EACCES') {
+    const code = errorCode(error);
+    if (code === 'EACCES') {
       return 'unreachable';
+    }
+    if (code === 'ENOTDIR') {
+      return undefined;
     }
     throw error;
   }

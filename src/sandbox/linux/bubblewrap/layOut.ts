@@ -164,9 +164,11 @@ function leadsToVisible(path: string, kept: Places): boolean {
 
 /** The home folder inside of a hidden one is there, too, even with nothing in it. */
 function homeIn(kept: Places, homeFolder: string): Mount[] {
-  return kept.at(homeFolder) === undefined && isHidden(kept, homeFolder)
-    ? [{ path: homeFolder, kind: 'folder' }]
-    : [];
+  if (kept.at(homeFolder) !== undefined || !isHidden(kept, homeFolder)) {
+    return [];
+  }
+  const hasOpened = kept.all().some(({ path }) => isBelow(path, homeFolder));
+  return [{ path: homeFolder, kind: hasOpened ? 'shown' : 'folder' }];
 }
 
 const error = (message: string, hint: string): SandboxError => ({

@@ -9,17 +9,23 @@ const dependencyFolders = /\/(\.?venv|site-packages|\.yarn|\.pnpm-store|conda-me
 /** So many mounts of single files; beyond that, the folders that hold them. */
 const maxFiles = 64;
 
+/** Those that have more names than these, so that the others may lie anywhere. */
+export function withNamesOutside(files: readonly LinkedFile[]): readonly LinkedFile[] {
+  return [...Map.groupBy(files, ({ identity }) => identity).values()]
+    .filter((names) => (lookUp(names[0]?.path ?? '')?.nlink ?? 0) > names.length)
+    .flat()
+    .filter(({ path }) => !dependencyFolders.test(path));
+}
+
 /**
- * The files that have more names than were found, so that the others may lie anywhere: writing to them would write
- * there. Many of them are given as the folders that hold them, below the roots.
+ * What keeps a command from writing to files outside by the names that they have among these: the files, or, of many,
+ * the folders that hold them, below the roots.
  */
 export function filesWithNamesOutside(files: readonly LinkedFile[], roots: readonly string[]): string[] {
-  const names = Map.groupBy(files, ({ identity }) => identity);
-  let places = [...names.values()]
-    .filter((same) => (lookUp(same[0]?.path ?? '')?.nlink ?? 0) > same.length)
-    .flat()
+  let places = withNamesOutside(files)
     .map(({ path }) => path)
-    .filter((path) => !dependencyFolders.test(path));
+    // Who opens one file means it.
+    .filter((path) => !roots.includes(path));
   const isRoot = (folder: string): boolean => roots.some((root) => isInside(root, folder));
   for (let depth = Math.max(0, ...places.map(depthOf)) - 1; places.length > maxFiles && depth > 0; depth--) {
     const above = (path: string): string => (isRoot(dirname(path)) ? path : dirname(path));

@@ -7,6 +7,7 @@ import { runFolder, systemFolders } from '../../policy/systemFolders.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
 import type { Surroundings } from './gatherPlaces.ts';
 import { gatherPlaces } from './gatherPlaces.ts';
+import { hiddenFolder } from './hiddenFolder.ts';
 import { layOut } from './layOut.ts';
 import type { Machine } from './machine.ts';
 import { homeFolders } from './machine.ts';
@@ -57,7 +58,7 @@ export function planMounts(
   }
   const shown = layout.value.places;
   if (!isVisible(cwd, shown, homes)) {
-    return fail(hiddenFolder(cwd));
+    return fail(hiddenFolder(cwd, shown.enclosing(cwd), policy, machine));
   }
   const isOpen = (path: string): boolean => shown.enclosing(path)?.shows === 'write';
   return ok({
@@ -110,13 +111,5 @@ function unenforceable({ path, access, writtenAs }: FileRule): SandboxError {
         ? `${name} cannot be a writable root: the sandbox has its own /dev, /proc and /run.`
         : `${name} cannot be "${access}": the sandbox has its own /dev, /proc and /run.`,
     hint: `Take it out of cordon.sandbox.${access === 'write' ? 'writableRoots' : 'files'}.`,
-  };
-}
-
-function hiddenFolder(cwd: string): SandboxError {
-  return {
-    kind: 'clause-unenforceable',
-    message: `The folder ${cwd} is not visible in the sandbox, which has its own /run and a private /tmp.`,
-    hint: 'Run the command in a root, add the folder to cordon.sandbox.writableRoots, or set cordon.sandbox.tmp to "shared".',
   };
 }

@@ -1,10 +1,10 @@
 import { join } from 'node:path';
 import { isInside } from '../../paths.ts';
 import type { PolicyInput } from '../input.ts';
-import { cachePlaces } from './cachePlaces.ts';
 import type { Location } from './locate.ts';
 import { locate } from './locate.ts';
 import { findSecrets } from './secrets.ts';
+import { cachePlaces } from './toolCaches.ts';
 import { findToolchains } from './toolchains.ts';
 
 /** Names for what lies elsewhere on every machine; the first group can be followed by a path below it. */

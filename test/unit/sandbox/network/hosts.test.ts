@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { networkInterfaces } from 'node:os';
-import type { Address } from '../../../../src/sandbox/network/address.ts';
-import { formatAddress, parseAddress, parseRange } from '../../../../src/sandbox/network/address.ts';
+import type { Address } from '../../../../src/sandbox/policy/addresses.ts';
+import { formatAddress, parseAddress, parseRange } from '../../../../src/sandbox/policy/addresses.ts';
 import type { AddressClass } from '../../../../src/sandbox/network/addressClass.ts';
 import { classifyAddress } from '../../../../src/sandbox/network/addressClass.ts';
 import { formatPlace, parseHost } from '../../../../src/sandbox/network/host.ts';
