@@ -80,7 +80,7 @@ describe('A command cannot see what is hidden', function () {
     const policy = policyOf(arena.root, { files: rules(arena.root, { [secrets]: 'none' }) });
     const attack = sh('cat innocent; mv innocent x; cat x');
     assert.equal((await arena.run(attack, {}, policy)).stdout, '');
-    const outcome = await arena.run(attack, { without: removing('--ro-bind', '/dev/null', name) }, policy);
+    const outcome = await arena.run(attack, { without: withoutMount(name) }, policy);
     assert.equal(outcome.stdout, 'secretsecret');
   });
 
