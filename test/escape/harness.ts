@@ -98,7 +98,12 @@ export class Arena {
   /** Without what the default policy takes from this very machine: its person's home and its resources. */
   policy(user: PolicyInput['user'] = this.#user, root = this.root): SandboxPolicy {
     const machine = { ...nodeMachine(), homeDir: '/nonexistent' };
-    const policy = resolvePolicy({ ...machine, root, isTrusted: true, user: { ...nothingOfThePerson, ...user } });
+    const policy = resolvePolicy({
+      ...machine,
+      root,
+      isTrusted: true,
+      user: { ...nothingOfThePerson, ...user },
+    });
     assert.ok(policy.ok, policy.ok ? '' : policy.error.message);
     return policy.value;
   }

@@ -197,7 +197,7 @@ for (const uid of isRoot ? [0, 65534] : [process.getuid?.() ?? 0]) {
     let config: string;
     before(async function () {
       if (process.platform !== 'linux') this.skip();
-      arena = await arenaOf(uid);
+      arena = await arenaOf(uid, { files: { '**/.env': 'read' } });
       secret = join(arena.root, '.env');
       config = join(arena.root, '.git/config');
     });

@@ -477,7 +477,9 @@ describe('Without bubblewrap, under Landlock, a command', function () {
     const clean = new Arena(readOnly, withoutBubblewrap);
     execFileSync('git', ['-c', 'init.defaultBranch=main', 'init', '-q', clean.root]);
     const outcome = await clean.shell(
-      `git -c safe.directory='*' status --short --branch && ${nodePath} -p 'require("node:child_process").execFileSync("echo", ["child"]).toString()' && python3 -c 'print("snake")'`,
+      `git -c safe.directory='*' status --short --branch && ${nodePath} -p 'require("node:child_process").execFileSync("echo", ["child"]).toString()' && /usr/bin/python3 -c 'print("snake")'`,
+      // The home of the account that the suite runs as is hidden, with the git settings in it.
+      { env: { HOME: clean.root } },
     );
     clean.dispose();
     assert.deepEqual(outcome, {

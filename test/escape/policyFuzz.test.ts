@@ -47,16 +47,14 @@ describe('The launcher does what the policy says', function () {
     }
   });
 
-  /** What each kind of mount is replaced by. */
+  const shownAsItIs = (path: string): readonly string[] => ['write', path, path];
+  /** What each kind of mount of the companion program is replaced by. */
   const weaker: Readonly<Record<string, Edit>> = {
-    'hides files': (argv) => replacingAll(argv, ['--ro-bind', '/dev/null'], (path) => ['--bind', path, path]),
-    'hides folders': (argv) =>
-      replacingAll(argv, ['--perms', '0000', '--tmpfs'], (path) => ['--bind', path, path]),
+    'hides files': replacingWord('unreadable', shownAsItIs),
+    'hides folders': replacingWord('closed', shownAsItIs),
     'keeps from writing': (argv) =>
       argv.map((word, index) =>
-        word === '--ro-bind' && argv[index + 1] === argv[index + 2] && argv[index + 1] !== '/'
-          ? '--bind'
-          : word,
+        word === 'read' && argv[index + 1] === argv[index + 2] && argv[index + 1] !== '/' ? 'write' : word,
       ),
   };
   for (const [name, without] of Object.entries(weaker)) {
@@ -67,21 +65,10 @@ describe('The launcher does what the policy says', function () {
   }
 });
 
-/** Replaces these words, the path that follows, and what makes that mount read-only. */
-function replacingAll(
-  argv: readonly string[],
-  words: readonly string[],
-  by: (path: string) => readonly string[],
-): readonly string[] {
-  const edited: string[] = [];
-  for (let index = 0; index < argv.length; index++) {
-    const path = argv[index + words.length];
-    if (path !== undefined && words.every((word, offset) => argv[index + offset] === word)) {
-      edited.push(...by(path));
-      index += words.length + (argv[index + words.length + 1] === '--remount-ro' ? 2 : 0);
-    } else {
-      edited.push(argv[index] ?? '');
-    }
-  }
-  return edited;
+/** Replaces a kind of mount and the path that follows. */
+function replacingWord(word: string, by: (path: string) => readonly string[]): Edit {
+  return (argv) =>
+    argv.flatMap((at, index) =>
+      at === word ? by(argv[index + 1] ?? '') : argv[index - 1] === word ? [] : [at],
+    );
 }

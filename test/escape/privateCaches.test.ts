@@ -6,7 +6,7 @@ import { openPrivateCaches } from '../../src/sandbox/linux/cacheFolder.ts';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { policyOf } from '../harness/policyOf.ts';
-import { Arena, removing, replacing } from './harness.ts';
+import { Arena, replacingMount, withoutMount } from './harness.ts';
 
 const sh = (script: string): string[] => ['/bin/sh', '-c', script];
 
@@ -57,8 +57,8 @@ describe('Private caches', function () {
     assert.equal(readFileSync(join(home.root, '.cargo/bin/cargo'), 'utf8'), 'program');
     assert.equal((await two.run(look, {}, policy(two))).stdout, '');
     // The same with the other root's folder bound in.
-    const npm = (arena: Arena): string[] => ['--bind', join(cachesOf(arena), '.npm'), `${home.root}/.npm`];
-    const without = replacing(npm(two), npm(one));
+    const npm = `${home.root}/.npm`;
+    const without = replacingMount(npm, { path: npm, kind: 'write', source: join(cachesOf(one), '.npm') });
     assert.equal((await two.run(look, { without }, policy(two))).stdout, 'kept\n');
   });
 
@@ -73,7 +73,7 @@ describe('Private caches', function () {
       assert.equal((await first.run(write, {}, policy(first, 'read'))).exitCode, 0);
       const attack = sh(`cat ${cache}/caches/*/.npm/mine`);
       assert.equal((await second.run(attack, {}, policy(second, 'read'))).stdout, '');
-      const without = removing('--perms', '0000', '--tmpfs', cache, '--remount-ro', cache);
+      const without = withoutMount(cache);
       assert.equal((await second.run(attack, { without }, policy(second, 'read'))).stdout, 'kept\n');
     } finally {
       arenas.forEach((arena) => arena.dispose());

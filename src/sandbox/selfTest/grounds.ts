@@ -1,14 +1,17 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { lstatSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { lstatSync, mkdtempSync, readdirSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import type { AddressInfo, Server } from 'node:net';
 import { createServer } from 'node:net';
 import { homedir, tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
+import { isBelow, isInside } from '../paths.ts';
 import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import { protectedNames } from '../policy/protectedNames.ts';
+import { temporaryFolders } from '../temporaryFolders.ts';
 
 /** What the probes attack: files, sockets and a process of the self-test's own, outside of the sandbox. */
 export interface Grounds extends AsyncDisposable {
@@ -82,19 +85,30 @@ function end(owned: readonly (() => void)[]): void {
   }
 }
 
+/** Rather where the policy lets commands read: what is hidden cannot be written in any sandbox. */
 function makeOutside(policy: SandboxPolicy): string {
-  const places = [homedir(), tmpdir(), dirname(policy.root)];
-  for (const place of places) {
+  const places = [dirname(policy.root), homedir(), tmpdir()].flatMap((place) => realPathOf(place));
+  const isOwn = (place: string): boolean =>
+    policy.tmp === 'private' && temporaryFolders().some((folder) => isInside(place, folder));
+  const isReadable = (place: string): boolean => accessTo(policy, place) === 'read' && !isOwn(place);
+  const notWritable = places.filter((place) => accessTo(policy, place) !== 'write');
+  for (const place of [...notWritable.filter(isReadable), ...notWritable]) {
     try {
-      const folder = realpathSync(place);
-      if (accessTo(policy, folder) !== 'write') {
-        return mkdtempSync(join(folder, '.cordon-self-test-'));
-      }
+      return mkdtempSync(join(place, '.cordon-self-test-'));
     } catch {
-      // Missing or not for this user to write: the next may do.
+      // Not for this user to write: the next may do.
     }
   }
   throw new Error(`the self-test can write in none of ${places.join(', ')} outside of the policy's folders`);
+}
+
+function realPathOf(path: string): string[] {
+  try {
+    return [realpathSync(path)];
+  } catch {
+    // This machine has no such folder.
+    return [];
+  }
 }
 
 async function startVictim(companion: string): Promise<ChildProcess> {
@@ -112,14 +126,35 @@ function protectedPathOf({ mode, root }: SandboxPolicy, unique: string): string 
   return missing === undefined ? join(root, '.vscode', unique) : join(root, missing);
 }
 
-function findHidden({ files }: SandboxPolicy): Grounds['hidden'] {
-  for (const { path, access } of files) {
-    const entry = access === 'none' ? lstatSync(path, { throwIfNoEntry: false }) : undefined;
+/** Something in a hidden folder rather than the folder: where people live it may be listed, but shows only what is opened. */
+function findHidden(policy: SandboxPolicy): Grounds['hidden'] {
+  const places = policy.files.filter(({ access }) => access === 'none').map(({ path }) => path);
+  const candidates = [...places.flatMap(entriesOf), ...places];
+  for (const path of candidates.filter((path) => !policy.files.some((rule) => isBelow(rule.path, path)))) {
+    const entry = accessTo(policy, path) === 'none' ? lookUp(path) : undefined;
     if (entry !== undefined && !entry.isSymbolicLink()) {
       return { path, kind: entry.isDirectory() ? 'folder' : 'file' };
     }
   }
   return undefined;
+}
+
+function entriesOf(folder: string): string[] {
+  try {
+    return readdirSync(folder).map((name) => join(folder, name));
+  } catch {
+    // Not a folder, or not this user's.
+    return [];
+  }
+}
+
+function lookUp(path: string): Stats | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch {
+    // Behind a folder that this user may not enter.
+    return undefined;
+  }
 }
 
 function exists(path: string): boolean {

@@ -1,7 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { Command, SandboxError } from '../../sandboxManager.ts';
+import { countMounts, maxMounts } from './companionMounts.ts';
 
-/** `MAX_ARGS` in bubblewrap's source; the command's own count, too. */
+/** `MAX_ARGS` in bubblewrap's source: of its options, not of what it runs. */
 export const maxArguments = 9000;
 
 const mebibyte = 1024 * 1024;
@@ -22,9 +23,14 @@ export function tooManyArguments(
   command: Pick<Command, 'argv' | 'env'>,
   root: string,
 ): SandboxError | undefined {
-  const count = argv.length - argv.indexOf(bubblewrapPath) - 1;
+  const own = argv.slice(argv.indexOf(bubblewrapPath) + 1);
+  const count = own.indexOf('--');
   if (count > maxArguments) {
     return refusal(root, `${count} arguments, and bubblewrap takes ${maxArguments}`);
+  }
+  const mounts = countMounts(argv);
+  if (mounts > maxMounts) {
+    return refusal(root, `${mounts} mounts, and a sandbox takes ${maxMounts}`);
   }
   const others = sizeOf(Object.entries(command.env).map(([name, value]) => `${name}=${value}`));
   const size = sizeOf(argv) + others;

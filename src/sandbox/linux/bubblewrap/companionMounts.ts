@@ -27,6 +27,20 @@ export const companionGround: readonly string[] = [
   ]),
 ];
 
+/** `MAX_MOUNTS` in mounts.c. */
+export const maxMounts = 4096;
+
+/** How many mounts an argv asks the companion for. */
+export function countMounts(argv: readonly string[]): number {
+  let count = 0;
+  for (let at = argv.indexOf('--mounts') + 1; at > 0 && at < argv.length && argv[at] !== '--'; count++) {
+    at += sourcedKinds.has(argv[at] ?? '') ? 3 : 2;
+  }
+  return count;
+}
+
+const sourcedKinds: ReadonlySet<string> = new Set(['write', 'read', 'link']);
+
 /** The list of mounts, in the order of `orderMounts()`, as the companion program reads it. */
 export function companionMounts(mounts: readonly Mount[]): string[] {
   return ['--mounts', ...mounts.flatMap(words)];
@@ -45,7 +59,13 @@ function words({ path, kind, source = path }: Mount): string[] {
     case 'scratch':
       // Nobody writes between the things that Cordon shows there.
       return [path === runFolder ? 'shown' : kind, path];
-    default:
+    case 'folder':
+    case 'step':
+    case 'shown':
+    case 'passage':
+    case 'closed':
+    case 'unreadable':
+    case 'empty':
       return [kind, path];
   }
 }
