@@ -40,7 +40,11 @@ describe('The companion program, which makes the mounts,', function () {
     ['a folder on the disk', (root) => ['folder', `${root}/new`], /mount on .*\/new/],
     ['an unknown word', () => ['bind', '/usr', '/usr'], /list of mounts/],
     ['half a mount', () => ['read', '/usr'], /list of mounts/],
-    ['too many mounts', () => Array.from({ length: 4097 }, () => ['folder', '/tmp/x']).flat(), /list of mounts/],
+    [
+      'too many mounts',
+      () => Array.from({ length: 4097 }, () => ['folder', '/tmp/x']).flat(),
+      /list of mounts/,
+    ],
   ];
   for (const [what, list, reason] of refusals) {
     it(`refuses ${what}, and runs nothing`, async () => {
