@@ -58,7 +58,8 @@ describe('The launcher does what the policy says', function () {
       ),
   };
   for (const [name, without] of Object.entries(weaker)) {
-    it(`and the comparison notices when nothing ${name}`, async () => {
+    it(`and the comparison notices when nothing ${name}`, async function () {
+      if (process.env['CORDON_MOUNTED_BY'] === 'bubblewrap') this.skip();
       const { differences } = await fuzzPolicy({ seed: 1, rounds: 8, operationsPerRound: 150, without });
       assert.ok(differences.length > 0);
     });
