@@ -6,15 +6,18 @@ import {
   mkdirSync,
   readFileSync,
   readdirSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { policyOf } from '../harness/policyOf.ts';
-import { Arena, withoutMount } from './harness.ts';
+import type { Edit } from './harness.ts';
+import { Arena, finished, removing, start, withoutMount } from './harness.ts';
 
 const sh = (script: string): string[] => ['/bin/sh', '-c', script];
 
@@ -82,6 +85,31 @@ describe('A command cannot see what is hidden', function () {
     assert.equal((await arena.run(attack, {}, policy)).stdout, '');
     const outcome = await arena.run(attack, { without: withoutMount(name) }, policy);
     assert.equal(outcome.stdout, 'secretsecret');
+  });
+
+  it('in a file that goes away while the command is started, and comes back', async function () {
+    if (process.env['CORDON_MOUNTED_BY'] === 'bubblewrap') this.skip();
+    const secret = join(arena.outside, 'secret');
+    const policy = policyOf(arena.root, { files: rules(arena.root, { [secret]: 'none' }) });
+    const script = `echo started; until test -e go; do sleep 0.01; done; cat ${secret}`;
+    const during = async (without?: Edit): Promise<string> => {
+      writeFileSync(secret, 'secret');
+      rmSync(join(arena.root, 'go'), { force: true });
+      const launch = await arena.launch(sh(script), {}, policy);
+      rmSync(secret);
+      const child = start(without?.(launch.argv) ?? launch.argv, launch.cwd, launch.env);
+      const outcome = finished(child);
+      await once(child.stdout ?? child, 'data');
+      writeFileSync(secret, 'secret');
+      // The guard has had its turn when the file shows as hidden; without it there is nothing to wait for.
+      await new Promise((resolve) => setTimeout(resolve, without === undefined ? 200 : 0));
+      writeFileSync(join(arena.root, 'go'), '');
+      const { stdout } = await outcome;
+      await launch.release();
+      return stdout;
+    };
+    assert.equal(await during(), 'started\n');
+    assert.equal(await during(removing('--hide', secret)), 'started\nsecret');
   });
 
   it('as the folder of a command, which is refused with the rule that hides it', async () => {

@@ -1,8 +1,9 @@
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { ToolCache } from '../policy/files/toolCaches.ts';
 import { toolCaches } from '../policy/files/toolCaches.ts';
 import type { SandboxError } from '../sandboxManager.ts';
 
@@ -14,6 +15,16 @@ export function ownCacheFolder(
   const given = environment['XDG_CACHE_HOME'];
   const base = given !== undefined && isAbsolute(given) ? given : join(homeFolder, '.cache');
   return join(canonicalOrSame(base), 'cordon');
+}
+
+/** The tools that a person of this machine has: each costs every command a mount. */
+export function usedToolCaches(homeFolder: string, searchPath: string): readonly ToolCache[] {
+  const isInstalled = (program: string): boolean =>
+    searchPath.split(':').some((folder) => isAbsolute(folder) && existsSync(join(folder, program)));
+  return toolCaches.filter(
+    ({ folder, programs }) =>
+      programs.length === 0 || programs.some(isInstalled) || existsSync(join(homeFolder, folder)),
+  );
 }
 
 /**

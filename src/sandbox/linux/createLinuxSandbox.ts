@@ -25,7 +25,7 @@ import { planMounts } from './bubblewrap/mountPlan.ts';
 import type { Mount } from './bubblewrap/mounts.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
-import { ownCacheFolder } from './cacheFolder.ts';
+import { ownCacheFolder, usedToolCaches } from './cacheFolder.ts';
 import { Leases } from './leases.ts';
 import { lookAround, readTrees, searchedRoots } from './lookAround.ts';
 import { planLimits } from './planLimits.ts';
@@ -296,6 +296,7 @@ function describeMachine(
     helperPath,
     homeFolder,
     cacheFolder: ownCacheFolder(homeFolder, environment),
+    toolCaches: usedToolCaches(homeFolder, options.searchPath),
     runtimeFolder: canonical(runtimeFolder),
     temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]

@@ -23,8 +23,9 @@ export interface LimitMeans {
 }
 
 /**
- * A limit on processes that a person has set is kept or nothing runs; that of the defaults is kept where it can be:
- * root is exempt from the limits of processes, and before Linux 5.14 they count what the user runs elsewhere, too.
+ * A limit on processes that a person has set is kept or nothing runs; that of the defaults is kept where the kernel's
+ * own limits can: root is exempt from them, and before Linux 5.14 they count what the user runs elsewhere, too. For
+ * limits that nobody asked for no control group is made, because joining one costs a command several milliseconds.
  */
 export function planLimits(
   policy: SandboxPolicy,
@@ -32,10 +33,11 @@ export function planLimits(
   means: LimitMeans = meansOfThisMachine(policy),
 ): Result<LimitPlan, SandboxError> {
   const { processes, ...others } = policy.limits;
-  const groups = groupLimits(means.groups, policy.limits, run);
+  const isAskedFor = policy.sources.limits !== 'default';
+  const groups = isAskedFor ? groupLimits(means.groups, policy.limits, run) : [];
   const isCounted = !means.isRoot && isSince(means.kernelRelease, 5, 14);
   const hasGroup = means.groups.processes !== undefined;
-  if (processes !== undefined && !isCounted && !hasGroup && policy.sources.limits !== 'default') {
+  if (processes !== undefined && !isCounted && !hasGroup && isAskedFor) {
     return fail({
       kind: 'clause-unenforceable',
       message: `The limit of ${processes} processes cannot be kept: this user may not make a control group for it.`,
@@ -46,8 +48,9 @@ export function planLimits(
   return ok({ ofProcess, groups });
 }
 
-function meansOfThisMachine({ limits }: SandboxPolicy): LimitMeans {
-  const isNeeded = limits.processes !== undefined || limits.memoryMiB !== undefined;
+function meansOfThisMachine({ limits, sources }: SandboxPolicy): LimitMeans {
+  const isNeeded =
+    sources.limits !== 'default' && (limits.processes !== undefined || limits.memoryMiB !== undefined);
   return {
     groups: isNeeded ? findControlGroups() : {},
     isRoot: process.getuid?.() === 0,

@@ -8,7 +8,7 @@ import {
 describe('tooManyArguments()', () => {
   const before = ['/launch', '--outer', '--', '/bwrap'];
   const refusal = (argv: readonly string[], command: readonly string[] = []) =>
-    tooManyArguments([...before, ...argv, ...command], '/bwrap', { argv: command, env: {} }, '/root')
+    tooManyArguments([...before, ...argv, '--', ...command], '/bwrap', { argv: command, env: {} }, '/root')
       ?.message;
 
   it('counts what bubblewrap is given, not what comes before', () => {

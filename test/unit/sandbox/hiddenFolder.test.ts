@@ -12,6 +12,7 @@ describe('hiddenFolder()', () => {
     temporaryFolders: ['/tmp'],
     homeFolder: '/home/ann',
     cacheFolder: '/home/ann/.cache/cordon',
+    toolCaches: [],
     trustedPaths: [],
     programPaths: [],
   };

@@ -2,7 +2,6 @@ import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isInside } from '../../paths.ts';
 import { accessTo } from '../../policy/fileRules.ts';
-import { toolCaches } from '../../policy/files/toolCaches.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder } from '../../policy/systemFolders.ts';
 import { exists, isUnmoved } from './disk.ts';
@@ -98,7 +97,7 @@ function isRule(policy: SandboxPolicy, path: string): boolean {
 function addCaches(
   places: Places,
   policy: SandboxPolicy,
-  { homeFolder }: Machine,
+  { homeFolder, toolCaches }: Machine,
   privateCaches: string | undefined,
 ): void {
   // What a default opens only for reading gives way; what somebody said about the very folder counts.

@@ -44,8 +44,19 @@ export function launcherArguments(input: LauncherInput): string[] {
   const mounts = orderMounts(input.mounts);
   const masks = watchedMasks(mounts).filter(({ path }) => tasks?.held.includes(path) !== true);
   const keeper = tasks === undefined ? [] : keeperArguments({ ...tasks, masks });
+  // bubblewrap needs the mount points that the keeper makes, unless the companion makes the mounts.
+  const beside = tasks !== undefined && features.companionMounts ? ['--beside'] : [];
   return [
-    ...[input.helperPath, '--outer', '--parent', String(process.pid), ...keeper, '--', input.bubblewrapPath],
+    ...[
+      input.helperPath,
+      '--outer',
+      '--parent',
+      String(process.pid),
+      ...keeper,
+      ...beside,
+      '--',
+      input.bubblewrapPath,
+    ],
     ...['--unshare-user', '--unshare-pid', '--unshare-ipc', '--unshare-uts', '--unshare-cgroup-try'],
     ...(input.network !== 'on' ? ['--unshare-net'] : []),
     ...(features.disableUserns && !features.companionMounts ? ['--disable-userns'] : []),
@@ -58,7 +69,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...limitArguments(input.limits),
     ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),
-    ...(tasks === undefined ? [] : ['--kept']),
+    ...(tasks === undefined ? [] : ['--kept', ...beside]),
     ...(features.companionMounts ? ['--last-namespace', ...companionMounts(mounts)] : []),
     ...['--', ...command.argv],
   ];

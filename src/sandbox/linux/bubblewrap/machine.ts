@@ -1,3 +1,5 @@
+import type { ToolCache } from '../../policy/files/toolCaches.ts';
+
 /** Canonical places of this machine; they do not change while Cordon runs. */
 export interface Machine {
   readonly helperPath: string;
@@ -8,6 +10,8 @@ export interface Machine {
   readonly homeFolder: string;
   /** Cordon's own cache, with the private caches of all roots in it: never visible inside as a whole. */
   readonly cacheFolder: string;
+  /** The tools that have a cache here: their program is on the search path, or they have been used before. */
+  readonly toolCaches: readonly ToolCache[];
   /** Programs and folders that later runs trust: read-only, should a writable root contain them. */
   readonly trustedPaths: readonly string[];
   /** What commands may run of Cordon's own: read-only and visible, should it lie in a folder that is hidden. */

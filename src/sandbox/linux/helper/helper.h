@@ -67,6 +67,9 @@ static inline long call6(long number, word a, word b, word c, word d, word e, wo
 void leave(int code) __attribute__((noreturn));
 word length(const char *text);
 int is_same(const char *a, const char *b);
+/* Of a decimal number that is not negative, with its end. */
+#define NUMBER_SIZE 20
+void write_number(char *to, long number);
 /* A decimal number; refuses anything else. */
 word number_in(const char *text);
 /* One line on standard error, in one write. */
@@ -106,13 +109,17 @@ struct task {
 
 struct tasks {
   const char *folder;
+  /* The keeper works beside bubblewrap, and process 1 waits for it. */
+  int is_beside;
   int count;
   struct task all[512];
 };
 
 struct task *add_task(struct tasks *tasks, enum duty duty, const char *name, const char *path);
-/* Starts the keeper, which outlives this process; returns when everything is held. */
+/* Starts the keeper, which outlives this process; returns when everything is held, unless it works beside bubblewrap. */
 void start_keeper(struct tasks *tasks, char **argv, char **envp);
+/* Waits for the keeper's next word; ends when that is trouble. */
+void await_keeper(void);
 /* In process 1: tells the keeper whom to wait for. */
 void meet_keeper(void);
 /* In process 1: does what the keeper asks for; ends when the keeper has ended. */
@@ -128,9 +135,10 @@ void guard_masks(struct tasks *tasks, long events, long mounts, long sandbox, lo
 /* limits.c */
 void set_limit(const char *name, const char *value);
 void set_standard_limits(void);
-/* Sets one limit of a control group that the keeper has made. */
-void set_group_limit(const char *group, const char *file, const char *value);
-void join_group(const char *group);
+/* Sets one limit of a control group that the keeper has made; negative on failure. */
+long set_group_limit(const char *group, const char *file, const char *value);
+/* Moves a process, 0 for this one, into the group; negative on failure. */
+long join_group(const char *group, long process);
 
 /* confine.c */
 void reset_signals(void);

@@ -8,6 +8,10 @@
  * One socket, of messages, joins the two. Keeper to launcher: one message when everything is held. Process 1 to
  * keeper: one message with descriptors of itself and of its mounts. Keeper to process 1: "S" (stop all processes),
  * "C" (continue them), or a sentence: end, with that reason.
+ *
+ * Where process 1 makes the mounts, it is the one that waits for the first message, so that keeper and bubblewrap work
+ * side by side. The keeper then also sees to the control groups (joining one costs the kernel several milliseconds,
+ * most of which pass while the launcher is moved in advance) and tells process 1 with a second message that it is in, too.
  */
 #include "helper.h"
 
@@ -49,6 +53,32 @@ struct handover {
 
 static long process_descriptor(long process) {
   return CALL(__NR_pidfd_open, process, 0, 0, 0);
+}
+
+/* The number of a process behind its descriptor, as the keeper sees it; 0 when the kernel does not tell. */
+static long number_of(int process) {
+  static char text[1024];
+  static const char folder[] = "/proc/self/fdinfo/";
+  char path[sizeof folder + NUMBER_SIZE];
+  for (word at = 0; at < sizeof folder; at++) {
+    path[at] = folder[at];
+  }
+  write_number(path + sizeof folder - 1, process);
+  long file = CALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  long size = file < 0 ? -1 : CALL(__NR_read, file, text, sizeof text - 1, 0);
+  CALL(__NR_close, file, 0, 0, 0);
+  long number = 0;
+  for (long at = 0; at + 5 < size; at++) {
+    if ((at == 0 || text[at - 1] == '\n') && text[at] == 'P' && text[at + 1] == 'i' && text[at + 2] == 'd' &&
+        text[at + 3] == ':') {
+      for (at += 4; at < size && (text[at] == '\t' || text[at] == ' '); at++) {
+      }
+      for (; at < size && text[at] >= '0' && text[at] <= '9'; at++) {
+        number = number * 10 + (text[at] - '0');
+      }
+    }
+  }
+  return number;
 }
 
 struct task *add_task(struct tasks *tasks, enum duty duty, const char *name, const char *path) {
@@ -116,7 +146,37 @@ static int receive(long socket, int *descriptors) {
   return 1;
 }
 
-static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, long launcher_group) {
+static void tell(long socket, const char *text) {
+  call6(__NR_sendto, (word)socket, (word)text, length(text) + 1, MSG_NOSIGNAL_, 0, 0);
+}
+
+/* The launcher is moved so that the kernel has done its waiting when process 1 is. What went wrong, or an empty text. */
+static const char *make_groups(const struct tasks *tasks, long launcher) {
+  for (int at = 0; at < tasks->count; at++) {
+    const struct task *task = &tasks->all[at];
+    if (task->duty == GROUP && set_group_limit(task->path, task->name, task->last) < 0) {
+      return "limits of the control group";
+    }
+    if (task->duty == GROUP) {
+      join_group(task->path, launcher);
+    }
+  }
+  return "";
+}
+
+/* What went wrong, or an empty text. */
+static const char *enter_groups(const struct tasks *tasks, int process) {
+  long number = process < 0 ? -1 : number_of(process);
+  for (int at = 0; at < tasks->count; at++) {
+    const struct task *task = &tasks->all[at];
+    if (task->duty == GROUP && (number <= 0 || join_group(task->path, number) < 0)) {
+      return "joining the control group";
+    }
+  }
+  return "";
+}
+
+static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, long launcher, long launcher_group) {
   CALL(__NR_setsid, 0, 0, 0, 0);
   CALL(__NR_prctl, PR_SET_NAME, "cordon-keeper", 0, 0);
   word all = ~0UL;
@@ -144,7 +204,8 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, lon
     CALL(__NR_close, number, 0, 0, 0);
   }
   CALL(__NR_chdir, "/", 0, 0, 0);
-  call6(__NR_sendto, (word)socket, (word) "", 1, MSG_NOSIGNAL_, 0, 0);
+  tell(socket, "");
+  const char *trouble = tasks->is_beside ? make_groups(tasks, launcher) : "";
 
   /* First process 1, then its mounts. Without pidfd_open (Linux before 5.3) the socket alone must tell the end. */
   int sandbox[2] = {-1, -1};
@@ -153,6 +214,9 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, lon
     CALL(__NR_kill, -launcher_group, SIGKILL_, 0, 0);
   }
   if (receive(socket, sandbox)) {
+    if (tasks->is_beside) {
+      tell(socket, *trouble != 0 ? trouble : enter_groups(tasks, sandbox[0]));
+    }
     long guard = -1;
     long guard_end = -1;
     if (events >= 0) {
@@ -217,18 +281,28 @@ void start_keeper(struct tasks *tasks, char **argv, char **envp) {
     if (CALL(__NR_clone, SIGCHLD_, 0, 0, 0) == 0) {
       CALL(__NR_close, KEEPER_FD, 0, 0, 0);
       forget(argv, envp);
-      keep(tasks, own, group);
+      keep(tasks, own, self, group);
     }
     leave(0);
   }
   CALL(__NR_close, own, 0, 0, 0);
-  char ready;
   if (between < 0 || CALL(__NR_wait4, between, 0, 0, 0) != between) {
     refuse("starting the keeper");
   }
-  /* Otherwise the keeper has said what is the matter. */
-  if (CALL(__NR_read, KEEPER_FD, &ready, 1, 0) != 1) {
+  if (!tasks->is_beside) {
+    await_keeper();
+  }
+}
+
+void await_keeper(void) {
+  static char text[MAX_PATH];
+  long size = CALL(__NR_read, KEEPER_FD, text, sizeof text - 1, 0);
+  if (size <= 0) {
+    /* The keeper has said what is the matter. */
     leave(EXIT_SETUP);
+  }
+  if (*text != 0) {
+    refuse(text);
   }
 }
 

@@ -18,7 +18,8 @@
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
- *       --kept: there is a keeper, to be met before anything runs.
+ *       --kept: there is a keeper, to be met before anything runs. --beside: it works beside bubblewrap (both ends are
+ *       told so), and process 1 waits for the mount points and for the control groups.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
  *       again when the mounts are made (mounts.c) and every capability is dropped (privileges.c); with
@@ -76,9 +77,11 @@ static void __attribute__((noreturn)) launch_outer(word parent, char **argv, cha
   }
   for (int at = 0; at < tasks.count; at++) {
     const struct task *task = &tasks.all[at];
-    if (task->duty == GROUP) {
-      set_group_limit(task->path, task->name, task->last);
-      join_group(task->path);
+    if (task->duty != GROUP || tasks.is_beside) {
+      continue;
+    }
+    if (set_group_limit(task->path, task->name, task->last) < 0 || join_group(task->path, 0) < 0) {
+      refuse("control group");
     }
   }
   run(argv, envp);
@@ -136,6 +139,8 @@ __attribute__((used)) void launch(word *stack) {
       add_task(&tasks, GROUP, value[1], value[0])->last = value[2];
     } else if (has(&argv, &value, "--foreground", 0)) {
       is_foreground = 1;
+    } else if (has(&argv, &value, "--beside", 0)) {
+      tasks.is_beside = 1;
     } else if (has(&argv, &value, "--kept", 0)) {
       is_kept = 1;
     } else if (has(&argv, &value, "--seccomp", 1)) {
@@ -167,6 +172,9 @@ __attribute__((used)) void launch(word *stack) {
   if (is_last) {
     forbid_user_namespaces();
   }
+  if (is_kept && tasks.is_beside) {
+    await_keeper();
+  }
   if (has_mounts) {
     make_mounts();
     enter_last_namespace();
@@ -179,6 +187,9 @@ __attribute__((used)) void launch(word *stack) {
   }
   if (is_kept) {
     meet_keeper();
+    if (tasks.is_beside) {
+      await_keeper();
+    }
   }
   /* Closes /proc/1/mem, fd and environ; a program that is started from here is open again. */
   if (CALL(__NR_prctl, PR_SET_DUMPABLE, 0, 0, 0) != 0) {

@@ -60,14 +60,12 @@ static long write_file(const char *folder, const char *name, const char *text) {
   return written;
 }
 
-void set_group_limit(const char *group, const char *file, const char *value) {
-  if (write_file(group, file, value) < 0) {
-    refuse("limits of the control group");
-  }
+long set_group_limit(const char *group, const char *file, const char *value) {
+  return write_file(group, file, value);
 }
 
-void join_group(const char *group) {
-  if (write_file(group, "cgroup.procs", "0") < 0) {
-    refuse("joining the control group");
-  }
+long join_group(const char *group, long process) {
+  char text[NUMBER_SIZE];
+  write_number(text, process);
+  return write_file(group, "cgroup.procs", text);
 }

@@ -163,6 +163,11 @@ static int open_folder_above(const struct entry *entry, const char **name) {
 
 static void place(const struct entry *entry) {
   int target = open_in(root, entry->path);
+  /* A socket or file that has gone since the plan was made. Should it come back, the keeper's guard hides it. */
+  if (target == -ENOENT && entry->kind == UNREADABLE) {
+    CALL(__NR_close, entry->tree, 0, 0, 0);
+    return;
+  }
   if (target == -ENOENT) {
     const char *name;
     int folder = open_folder_above(entry, &name);

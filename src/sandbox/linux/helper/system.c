@@ -64,3 +64,15 @@ void refuse(const char *step) {
   say("the sandbox could not be set up, nothing was run (", step, ")");
   leave(EXIT_SETUP);
 }
+
+void write_number(char *to, long number) {
+  word size = 1;
+  for (long rest = number; rest >= 10; rest /= 10) {
+    size++;
+  }
+  to[size] = 0;
+  while (size > 0) {
+    to[--size] = (char)('0' + number % 10);
+    number /= 10;
+  }
+}
