@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
   existsSync,
@@ -61,6 +62,22 @@ describe('A command cannot see what is hidden', function () {
     const outcome = await arena.run(attack, { without: withoutMount(file) }, policy);
     assert.equal(outcome.stdout, 'secret');
   });
+
+  // A command can bring them there by steps and by moving folders above them.
+  const withoutPath: Readonly<Record<string, string>> = {
+    'below a name that is not text': String.raw`mkdir -p a/$'\xff' && cd a/$'\xff'`,
+    'below a path that is too long': `n=${'d'.repeat(200)}; for i in {1..25}; do mkdir -p $n && cd -P $n || exit; done`,
+  };
+  for (const [where, go] of Object.entries(withoutPath)) {
+    it(where, async () => {
+      execFileSync('/bin/bash', ['-c', `${go} && echo secret > .env`], { cwd: arena.root });
+      const hidden = [{ folder: arena.root, glob: '**/.env', source: 'user' }] as const;
+      const attack = ['/bin/bash', '-c', `${go} 2> /dev/null; cat .env`];
+      assert.equal((await arena.run(attack, {}, policyOf(arena.root, { hidden }))).stdout, '');
+      assert.equal((await arena.run(attack, {}, policyOf(arena.root))).stdout, 'secret\n');
+      execFileSync('/bin/bash', ['-c', 'rm -r *'], { cwd: arena.root });
+    });
+  }
 
   it('through a link that a glob means, to a place that the rules show', async () => {
     const target = join(arena.outside, 'key');

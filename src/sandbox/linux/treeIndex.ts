@@ -1,5 +1,5 @@
 import type { Dirent, Stats } from 'node:fs';
-import { lstatSync, readdirSync } from 'node:fs';
+import { accessSync, constants, lstatSync, readdirSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import type { Result } from '../../base/result.ts';
@@ -21,7 +21,7 @@ export interface TreeFindings {
   readonly bareRepositories: readonly string[];
   /** Files with a second name, which may lie anywhere. */
   readonly linkedFiles: readonly LinkedFile[];
-  /** Folders that this user may not list, so that nobody knows what is in them. */
+  /** Folders that this user may not list, or with something in them that has no usable path: nobody knows all of it. */
   readonly unlisted: readonly string[];
 }
 
@@ -37,6 +37,9 @@ export const maxIndexedFolders = 200_000;
 /** Time stamps of files advance in steps of up to 10 ms; what changed in the same step as a reading may be missed. */
 const racyMs = 20;
 
+/** Of the kernel's 4095 bytes; launchers put their own folders before a path. */
+const longestPath = 3800;
+
 /** The event loop is given back after this long. */
 const sliceMs = 4;
 
@@ -46,6 +49,8 @@ interface Folder {
   stats: Stats | undefined;
   readAtMs: number;
   isListed: boolean;
+  /** Listed, and everything in it has a usable path. */
+  isKnown: boolean;
   folders: ReadonlyMap<string, Folder>;
   /** Files, links and the like. */
   names: readonly string[];
@@ -106,6 +111,9 @@ export class TreeIndex {
       this.#globs = undefined;
       return fail(tooManyFolders(this.#top.path, this.#maxFolders));
     }
+    if (this.#top.isListed && !this.#top.isKnown) {
+      return fail(unusableName(this.#top.path));
+    }
     if (this.#findings === undefined || !isSameQuestion || count.changed > 0) {
       this.#findings = await collect(this.#top, globs);
       this.#globs = key;
@@ -139,6 +147,7 @@ function unread(path: string): Folder {
     stats: undefined,
     readAtMs: 0,
     isListed: true,
+    isKnown: true,
     folders: new Map(),
     names: [],
     files: new Map(),
@@ -158,9 +167,19 @@ function update(folder: Folder): boolean {
   folder.readAtMs = Date.now();
   folder.stats = stats;
   const entries = stats === undefined ? [] : entriesOf(folder.path);
+  const usable = entries?.filter((entry) => hasPath(folder.path, entry)) ?? [];
   folder.isListed = entries !== undefined;
-  list(folder, entries ?? []);
+  folder.isKnown = usable.length === entries?.length;
+  list(folder, usable);
   return true;
+}
+
+/** Paths that are too long, or below a name that is not text, lead nowhere: neither Node nor a mount gets there. */
+function hasPath(folder: string, entry: Dirent): boolean {
+  return (
+    Buffer.byteLength(folder) + Buffer.byteLength(entry.name) < longestPath &&
+    !(entry.isDirectory() && entry.name.includes('\ufffd'))
+  );
 }
 
 function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
@@ -176,10 +195,12 @@ function isSame(a: Stats | undefined, b: Stats | undefined): boolean {
   );
 }
 
-/** Undefined when the folder may not be listed. */
+/** Undefined when the folder may not be listed, or nothing in it be looked at. */
 function entriesOf(path: string): Dirent[] | undefined {
   try {
-    return readdirSync(path, { withFileTypes: true });
+    const entries = readdirSync(path, { withFileTypes: true });
+    accessSync(path, constants.X_OK);
+    return entries;
   } catch (error) {
     if (errorCode(error) === 'EACCES' || errorCode(error) === 'EPERM') {
       return undefined;
@@ -233,7 +254,7 @@ async function collect(top: Folder, globs: readonly HiddenGlob[]): Promise<TreeF
     if (looksLikeRepository(folder)) {
       bareRepositories.push(folder.path);
     }
-    if (!folder.isListed) {
+    if (!folder.isKnown) {
       unlisted.push(folder.path);
     }
     for (const { identity, hasMoreNames } of folder.files.values()) {
@@ -277,6 +298,15 @@ function matchesIn(folder: Folder, globs: readonly HiddenGlob[]): string[] {
   return names
     .map((name) => join(folder.path, name))
     .filter((path) => tests.some(({ start, isMatch }) => isMatch(path.slice(start))));
+}
+
+/** The top cannot be closed, as other folders are: it is where commands work. */
+function unusableName(top: string): SandboxError {
+  return {
+    kind: 'clause-unenforceable',
+    message: `${top} has a folder whose name is not UTF-8, so that nothing in it can be protected or hidden.`,
+    hint: `Give it another name, or move it into another folder (find ${top} -maxdepth 1 -type d).`,
+  };
 }
 
 function tooManyFolders(top: string, limit: number): SandboxError {

@@ -1,11 +1,22 @@
 import assert from 'node:assert/strict';
-import { linkSync, mkdirSync, renameSync, rmSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { TreeFindings } from '../../../src/sandbox/linux/treeIndex.ts';
 import { TreeIndex } from '../../../src/sandbox/linux/treeIndex.ts';
 import type { HiddenGlob } from '../../../src/sandbox/policy/fileRules.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
+import { cannotRunUnprivileged, runUnprivileged } from '../../harness/unprivileged.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 describe('TreeIndex', () => {
@@ -137,6 +148,45 @@ describe('TreeIndex', () => {
     write('a/.env', 'a/key');
     await read(glob('**/.env'));
     assert.deepEqual((await read(glob('**/key'))).hidden, [at('a/key')]);
+  });
+
+  it('does not claim to know a folder with something in it that has no usable path', async () => {
+    write('a/.env', 'b/plain');
+    mkdirSync(Buffer.concat([Buffer.from(at('a/')), Buffer.from([0xff])]));
+    const long = 'd'.repeat(200);
+    // By steps: the whole path is longer than any call takes.
+    execFileSync('/bin/bash', ['-c', `for n in {1..25}; do mkdir ${long} && cd -P ${long} || exit; done`], {
+      cwd: at('b'),
+    });
+    const { hidden, unlisted } = await read(glob('**/.env'));
+    assert.deepEqual(hidden, [at('a/.env')]);
+    const [known, deep = '', ...others] = unlisted.toSorted();
+    assert.deepEqual([known, others], [at('a'), []]);
+    assert.match(deep, new RegExp(`^${at('b')}(/${long}){10,19}$`));
+    execFileSync('rm', ['-r', at('b')]);
+  });
+
+  it('does not claim to know a folder that this user lists but may not enter', function () {
+    if (cannotRunUnprivileged !== undefined) this.skip();
+    write('a/b/file', 'c/file');
+    chmodSync(folder.path, 0o755);
+    chmodSync(at('a'), 0o444);
+    const findings = runUnprivileged(`
+      import { TreeIndex } from './src/sandbox/linux/treeIndex.ts';
+      const { value } = await new TreeIndex(${JSON.stringify(folder.path)}).read();
+      console.log(JSON.stringify(value.unlisted));
+    `);
+    assert.deepEqual(findings, [at('a')]);
+  });
+
+  it('refuses a top with a folder in it that has no usable path, until it has one', async () => {
+    const name = Buffer.concat([Buffer.from(`${folder.path}/`), Buffer.from([0xff])]);
+    mkdirSync(name);
+    const refused = await index.read();
+    assert.ok(!refused.ok);
+    assert.match(refused.error.message, /has a folder whose name is not UTF-8/);
+    renameSync(name, at('usable'));
+    await read();
   });
 
   it('is empty where the top is missing, and fills when it comes', async () => {
