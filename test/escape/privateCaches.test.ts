@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { openPrivateCaches } from '../../src/sandbox/linux/cacheFolder.ts';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
@@ -60,6 +60,23 @@ describe('Private caches', function () {
     const npm = `${home.root}/.npm`;
     const without = replacingMount(npm, { path: npm, kind: 'write', source: join(cachesOf(one), '.npm') });
     assert.equal((await two.run(look, { without }, policy(two))).stdout, 'kept\n');
+  });
+
+  it('show programs that are linked from elsewhere, unless something there is hidden', async () => {
+    const bin = join(home.outside, 'bin');
+    mkdirSync(bin);
+    mkdirSync(join(home.root, '.cargo'));
+    writeFileSync(join(bin, 'cargo'), 'program');
+    writeFileSync(join(bin, 'key'), 'secret');
+    symlinkSync(bin, join(home.root, '.cargo/bin'));
+    const look = sh(`cat ${home.root}/.cargo/bin/*; touch ${home.root}/.cargo/bin/made`);
+    const shown = policy(one);
+    assert.equal((await one.run(look, {}, shown)).stdout, 'programsecret');
+    assert.deepEqual(readdirSync(bin), ['cargo', 'key']);
+    for (const path of [bin, join(bin, 'key')]) {
+      const files = [...shown.files, { path, access: 'none', source: 'user' } as const];
+      assert.equal((await one.run(look, {}, { ...shown, files })).stdout, '');
+    }
   });
 
   it('cannot be reached where they really are, even in a home that is visible', async () => {

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
-import { isInside } from '../../paths.ts';
+import { isBelow, isInside } from '../../paths.ts';
 import { accessTo } from '../../policy/fileRules.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder } from '../../policy/systemFolders.ts';
@@ -64,9 +64,7 @@ export function gatherPlaces(policy: SandboxPolicy, machine: Machine, around: Su
   for (const path of around.hidden) {
     places.put({ path, shows: 'none' });
   }
-  if (isWritable) {
-    addCaches(places, policy, machine, around.privateCaches);
-  }
+  const kept = isWritable ? addCaches(places, policy, machine, around.privateCaches) : [];
   show(helperInside, machine.helperPath);
   targetsOf(systemProfile).forEach((target) => show(systemProfile, target));
   if (policy.network === 'on') {
@@ -87,6 +85,7 @@ export function gatherPlaces(policy: SandboxPolicy, machine: Machine, around: Su
   places.put({ path: machine.runtimeFolder, shows: 'none' });
   places.put({ path: machine.cacheFolder, shows: 'none' });
   addSockets(places, around);
+  addKept(places, kept);
   return places;
 }
 
@@ -94,12 +93,14 @@ function isRule(policy: SandboxPolicy, path: string): boolean {
   return policy.files.some((rule) => rule.path === path);
 }
 
+/** Returns what of the person's own stays visible in private caches, as far as it exists. */
 function addCaches(
   places: Places,
   policy: SandboxPolicy,
   { homeFolder, toolCaches }: Machine,
   privateCaches: string | undefined,
-): void {
+): readonly string[] {
+  const kept: string[] = [];
   // What a default opens only for reading gives way; what somebody said about the very folder counts.
   const isDecided = (path: string): boolean =>
     policy.files.some((rule) => rule.path === path && (rule.source !== 'default' || rule.access !== 'read'));
@@ -121,10 +122,28 @@ function addCaches(
       continue;
     }
     places.put({ path, shows: 'write', source: join(privateCaches, folder) });
-    keeps
-      .map((name) => join(path, name))
-      .filter((kept) => isUnmoved(kept) && places.at(kept) === undefined)
-      .forEach((kept) => places.put({ path: kept, shows: 'read' }));
+    kept.push(...keeps.map((name) => join(path, name)));
+  }
+  return kept;
+}
+
+/**
+ * Programs and settings in the caches. Who linked them from elsewhere gets them if the command sees all of the target
+ * anyway: under its second name nothing in it would be hidden.
+ */
+function addKept(places: Places, kept: readonly string[]): void {
+  const isVisible = (target: string): boolean =>
+    places.enclosing(target)?.source === undefined &&
+    ['read', 'write'].includes(places.enclosing(target)?.shows ?? '') &&
+    !places.all().some(({ path }) => isBelow(path, target));
+  for (const path of kept.filter((at) => places.at(at) === undefined)) {
+    if (isUnmoved(path)) {
+      places.put({ path, shows: 'read' });
+      continue;
+    }
+    for (const source of targetsOf(path).filter(isVisible)) {
+      places.put({ path, shows: 'read', source });
+    }
   }
 }
 
