@@ -326,7 +326,7 @@ describe('In a person’s home with the default policy works', function () {
 
   describe('a watcher, which sees changes made by the command and by the person:', () => {
     const watchers: Readonly<
-      Record<string, { readonly run: string; readonly file: string; says(word: string): string }>
+      Record<string, { readonly run: string; readonly file: string; readonly says: (word: string) => string }>
     > = {
       'inotify of Node': {
         run: `-e "const fs = require('fs'); fs.watch('.', (_, name) => console.log(name, String(fs.readFileSync(name)))); console.log('first')"`,
