@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
@@ -175,5 +175,19 @@ describe('Under the default policy a command cannot reach', function () {
     assert.equal(inherited.stdout, '');
     const set = await home.run(names, { editor, user: { environment: { set: editor } } });
     assert.deepEqual(set.stdout.trim().split('\n'), Object.keys(editor).sort());
+  });
+
+  it('a socket that another user keeps in a private folder, which stops no command of root’s', async function () {
+    if (!isRoot) this.skip();
+    const path = join(home.elsewhere.outside, 'private/service.sock');
+    await serve(path);
+    execFileSync('chown', ['-R', '65534:65534', dirname(path)]);
+    chmodSync(path, 0o777);
+    chmodSync(dirname(path), 0o700);
+    const refused = await home.run(talk(path));
+    assert.equal(refused.stdout, 'EACCES\n', refused.stderr);
+    chmodSync(dirname(path), 0o711);
+    assert.equal((await home.run(talk(path))).stdout, 'ECONNREFUSED\n');
+    assert.match((await home.run(talk(path), { user: { sockets: [path] } })).stdout, reached);
   });
 });
