@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
+import { mochaTests } from '../../harness/mochaTests.ts';
 
 const project = join(import.meta.dirname, '..', '..', '..');
 const page = readFileSync(join(project, 'docs/hostile-suite.md'), 'utf8');
@@ -21,7 +21,10 @@ describe('docs/hostile-suite.md', function () {
   let tests: readonly Entry[];
   before(function () {
     this.timeout(60_000);
-    tests = testsOf('test/escape/*.test.ts');
+    tests = mochaTests('test/escape/*.test.ts').map(({ file, suite, title }) => ({
+      suite: `${basename(file)}: ${suite}`,
+      title,
+    }));
   });
 
   const rows = rowsOf(page);
@@ -82,17 +85,4 @@ function suiteOf(line: string): string {
 function means(pattern: string, text: string): boolean {
   const parts = pattern.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('.*')}$`, 's').test(text);
-}
-
-/** What mocha would run. */
-function testsOf(files: string): readonly Entry[] {
-  const argv = ['node_modules/mocha/bin/mocha.js', '--dry-run', '--reporter', 'json', files];
-  const output = execFileSync(process.execPath, argv, { cwd: project, encoding: 'utf8', maxBuffer: 1e8 });
-  const report = JSON.parse(output) as {
-    readonly tests: readonly { readonly file: string; readonly title: string; readonly fullTitle: string }[];
-  };
-  return report.tests.map(({ file, title, fullTitle }) => ({
-    suite: `${basename(file)}: ${fullTitle.slice(0, -title.length).trim()}`,
-    title,
-  }));
 }
