@@ -7,7 +7,7 @@ import type { LauncherName, SandboxError, SandboxReport } from '../../../src/san
 import { launchers } from '../../../src/sandbox/select/launchers.ts';
 import type { Trials } from '../../../src/sandbox/select/selectLauncher.ts';
 import { selectLauncher } from '../../../src/sandbox/select/selectLauncher.ts';
-import { policyOf } from '../../harness/policyOf.ts';
+import { allFrom, policyOf } from '../../harness/policyOf.ts';
 
 const report = (launcher: LauncherName): SandboxReport => ({
   launcher,
@@ -40,7 +40,8 @@ describe('selectLauncher()', () => {
     'with the network on': { ...reading, network: 'on' },
     'with an allow-list': { ...reading, network: 'allow-list' },
     'with a socket': { ...reading, sockets: ['/run/service.sock'] },
-    'with a limit of processes': { ...reading, limits: { processes: 10 } },
+    'with a limit of processes': { ...reading, limits: { processes: 10 }, sources: allFrom('user') },
+    'with a limit of nobody’s': { ...reading, limits: { processes: 10 } },
   };
   const table: readonly (readonly [
     policy: string,
@@ -58,6 +59,7 @@ describe('selectLauncher()', () => {
     ['with a socket', landlockOnly, false, 'bubblewrap-missing', /sockets .*one Unix socket/],
     ['with a limit of processes', landlockOnly, false, 'landlock'],
     ['with a limit of processes', landlockOnly, true, 'bubblewrap-missing', /limits .*ordinary user/],
+    ['with a limit of nobody’s', landlockOnly, true, 'landlock'],
     ['reading', neither, false, 'namespaces-apparmor'],
     ['writing', {}, false, 'platform-unsupported'],
   ];
