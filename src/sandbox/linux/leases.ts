@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { FSWatcher } from 'node:fs';
 import { lstatSync, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { RunProgram } from './runProgram.ts';
@@ -12,6 +13,8 @@ const patienceMs = 2_000;
  */
 export class Leases {
   readonly folder: string;
+  readonly #waiting = new Set<() => void>();
+  #watcher: FSWatcher | undefined;
 
   /** `runtimeFolder`: the user's own. */
   constructor(runtimeFolder: string) {
@@ -31,17 +34,33 @@ export class Leases {
       return true;
     }
     return new Promise((resolve) => {
-      const watcher = watch(this.folder);
       const finish = (): void => {
         clearTimeout(patience);
-        watcher.close();
+        this.#waiting.delete(look);
         resolve(!exists(note));
       };
-      const patience = setTimeout(finish, patienceMs);
+      // Somebody may have put another folder in the place of the one that is watched.
+      const patience = setTimeout(() => {
+        this.#stopWatching();
+        finish();
+      }, patienceMs);
       const look = (): void => void (exists(note) || finish());
-      watcher.on('change', look).on('error', finish);
+      this.#waiting.add(look);
+      this.#watch();
       look();
     });
+  }
+
+  /** One watcher for all runs, because making one costs the kernel milliseconds. It does not keep the process alive. */
+  #watch(): void {
+    this.#watcher ??= watch(this.folder, { persistent: false })
+      .on('change', () => this.#waiting.forEach((look) => look()))
+      .on('error', () => this.#stopWatching());
+  }
+
+  #stopWatching(): void {
+    this.#watcher?.close();
+    this.#watcher = undefined;
   }
 
   /** True, once, when a keeper removed the file `path` after a run. */
