@@ -149,6 +149,8 @@ describe('Under the default policy a command cannot reach', function () {
     const address = `unix:abstract=${mark}-bus`;
     await startBus(address);
     assert.equal((await home.run(bus(address))).stdout, '');
+    // Without the companion program the command calls itself root, which the bus believes of root only.
+    if (!isRoot) return;
     const outcome = await home.run(bus(address), { without: withoutWalls });
     assert.match(outcome.stdout, /^method return/, outcome.stderr);
   });

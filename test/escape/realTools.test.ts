@@ -160,7 +160,7 @@ if __name__ == '__main__':
   },
   tmux: {
     needs: has('tmux'),
-    script: `${retry}; tmux new-session -d 'tty > shown; sleep 1000' && retry test -s shown && cat shown && tmux kill-server`,
+    script: `${retry}; SHELL=/bin/sh tmux new-session -d 'tty > shown; sleep 1000' && retry test -s shown && cat shown && tmux kill-server`,
     says: /^\/dev\/pts\/\d+\n$/,
   },
   'script, which gives a terminal': {

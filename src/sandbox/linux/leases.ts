@@ -92,8 +92,17 @@ export function trapName(path: string): string {
 function isVacant(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
   return entry?.isDirectory() === true
-    ? readdirSync(path).length === 0
+    ? isEmptyFolder(path)
     : entry?.isFile() === true && entry.size === 0;
+}
+
+function isEmptyFolder(path: string): boolean {
+  try {
+    return readdirSync(path).length === 0;
+  } catch {
+    // Whoever may not list a folder has not made it.
+    return false;
+  }
 }
 
 function exists(path: string): boolean {
