@@ -91,9 +91,7 @@ export function trapName(path: string): string {
 
 function isVacant(path: string): boolean {
   const entry = lstatSync(path, { throwIfNoEntry: false });
-  return entry?.isDirectory() === true
-    ? isEmptyFolder(path)
-    : entry?.isFile() === true && entry.size === 0;
+  return entry?.isDirectory() === true ? isEmptyFolder(path) : entry?.isFile() === true && entry.size === 0;
 }
 
 function isEmptyFolder(path: string): boolean {
