@@ -1,0 +1,112 @@
+import * as z from 'zod';
+import { policyClauses, sandboxModes } from '../../sandbox/policy/policy.ts';
+
+/** What ties the entries of one command, or of one grant, together: never used twice. */
+const id = z.string().min(1);
+const root = z.string();
+const command = z.string();
+
+const judgement = z.object({
+  class: z.enum(['safe', 'dangerous', 'forced-removal', 'ordinary']),
+  /** Of the rules that matched, the strictest; absent when none did. */
+  decision: z.enum(['allow', 'prompt', 'forbidden']).optional(),
+  /** Where the rule stands that decided: `file:line` or a setting. */
+  place: z.string().optional(),
+});
+
+const decision = z.object({
+  kind: z.literal('decision'),
+  id,
+  command,
+  cwd: z.string(),
+  root,
+  /** Who wants it to run. */
+  owner: z.enum(['agent', 'person']),
+  /** The session that it is a child command of. */
+  session: z.int().nonnegative().optional(),
+  /** `policyHash()` of what it runs under. */
+  policy: z.string(),
+  judgement: judgement.optional(),
+  /** `ask` is followed by what was answered, under the same id. */
+  decision: z.enum(['run', 'ask', 'refuse']),
+  /** `expired`: nobody answered in time. */
+  by: z.enum(['policy', 'rule', 'person', 'grant', 'expired']),
+  /** Why, in words for a person. */
+  reason: z.string().optional(),
+  sandbox: z.object({ mode: z.enum(sandboxModes), where: z.enum(['inside', 'outside']) }),
+});
+
+const end = z.object({
+  kind: z.literal('end'),
+  id,
+  command,
+  root,
+  /** Absent, as the exit code is, when it could not be started: `failure` says why. */
+  session: z.int().nonnegative().optional(),
+  exitCode: z.int().optional(),
+  failure: z.string().optional(),
+  /** Its name, when one ended the command. */
+  signal: z.string().optional(),
+  denials: z.array(
+    z.object({
+      clause: z.enum(policyClauses).optional(),
+      path: z.string().optional(),
+      host: z.string().optional(),
+    }),
+  ),
+  /** How many things it left behind that were disarmed. */
+  findings: z.int().nonnegative(),
+  durationMs: z.number().nonnegative(),
+});
+
+const granted = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('path'), path: z.string(), access: z.enum(['read', 'write']) }),
+  z.object({ kind: z.literal('host'), host: z.string() }),
+  z.object({ kind: z.literal('socket'), path: z.string() }),
+  z.object({ kind: z.literal('network') }),
+  z.object({ kind: z.literal('unsandboxed') }),
+  z.object({ kind: z.literal('prefix'), words: z.array(z.string()) }),
+]);
+
+const grant = z.object({
+  kind: z.literal('grant'),
+  id,
+  root,
+  what: granted,
+  lasts: z.enum(['session', 'root']),
+  /** Milliseconds since 1970; absent: until it is revoked. */
+  until: z.number().optional(),
+  /** The command line that it was granted for. */
+  because: command,
+});
+
+/** A grant that ended. */
+const revoke = z.object({
+  kind: z.literal('revoke'),
+  id,
+  root,
+  what: granted,
+  by: z.enum(['person', 'expired']),
+});
+
+/** What the runtime records. */
+export const auditEventSchema = z.discriminatedUnion('kind', [decision, end, grant, revoke]);
+export type AuditEvent = z.infer<typeof auditEventSchema>;
+
+/** The log's own notes: which process writes a file, and how many entries the disk did not take. */
+const note = z.discriminatedUnion('kind', [
+  z.object({
+    kind: z.literal('start'),
+    pid: z.int().positive(),
+    /** Tells it from a later process with the same number. */
+    started: z.string(),
+  }),
+  z.object({ kind: z.literal('gap'), lost: z.int().positive() }),
+]);
+export type AuditNote = z.infer<typeof note>;
+
+/** One line of the log. */
+export const auditEntrySchema = z
+  .object({ version: z.literal(1), at: z.iso.datetime() })
+  .and(z.discriminatedUnion('kind', [auditEventSchema, note]));
+export type AuditEntry = z.infer<typeof auditEntrySchema>;
