@@ -17,9 +17,9 @@ const layers = {
   unit: { timeoutMs: 60_000, limitMs: 5 * minutes },
   runtime: { timeoutMs: 60_000, limitMs: 15 * minutes },
   escape: { timeoutMs: 60_000, limitMs: 10 * minutes },
-  vscode: { needsServer: true, limitMs: 10 * minutes, run: runInExtensionHost },
+  vscode: { needsServer: true, limitMs: 15 * minutes, run: runInExtensionHost },
   package: { needsServer: true, timeoutMs: 5 * minutes, limitMs: 10 * minutes },
-  e2e: { needsServer: true, timeoutMs: 3 * minutes, limitMs: 25 * minutes },
+  e2e: { needsServer: true, timeoutMs: 5 * minutes, limitMs: 45 * minutes },
   /** Against real peers, which are large to download: only when it is named. */
   interop: { isOptional: true, timeoutMs: 10 * minutes, limitMs: 20 * minutes },
 };

@@ -64,7 +64,7 @@ export async function startServer({
   development = false,
   extraArgs = [],
   env = {},
-  timeoutMs = 60_000,
+  timeoutMs = 120_000,
 }) {
   const paths = await ensureServer();
   await mkdir(dataDir, { recursive: true });

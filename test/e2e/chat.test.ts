@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertEnded, descendantsOf, listProcesses } from '../harness/processes.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { normaliseSpaces, useChat } from './useChat.ts';
+import { assertNone, normaliseSpaces } from './expect.ts';
+import { useChat } from './useChat.ts';
 import type { Editor } from './harness.ts';
 
 describe('a tool call in chat, in a sandboxed folder', () => {
@@ -15,7 +16,7 @@ describe('a tool call in chat, in a sandboxed folder', () => {
     await ask({ cmd: 'echo "mode: [$CORDON_SANDBOX]"; exit 3', login: false });
     const text = await answer('mode: [workspace-write]');
     assert.match(text, /Process exited with code 3/);
-    assert.equal(await card.count(), 0);
+    await assertNone(card);
     await editor.screenshot('chat-sandboxed');
   });
 

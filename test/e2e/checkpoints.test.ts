@@ -4,7 +4,8 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
-import { pressRowButton } from './harness.ts';
+import { expectCount } from './expect.ts';
+import { pickInMenu, pressRowButton } from './harness.ts';
 import type { Editor } from './harness.ts';
 import { useChat } from './useChat.ts';
 
@@ -51,7 +52,7 @@ describe('checkpoints', () => {
     const changed = editor.page.locator('.multiDiffEntry .view-line').filter({ hasText: 'Good morning' });
     await changed.first().waitFor();
     await editor.screenshot('checkpoint-changes');
-    await editor.runCommand('View: Close All Editors');
+    await editor.closeAllEditors();
   });
 
   it('restore everything after a reload of the window', async () => {
@@ -62,9 +63,7 @@ describe('checkpoints', () => {
     await waitFor('the files to be back', async () => (await read('src/greeting.js')) === before);
     await waitFor('the deleted file', () => existsSync(at('README.md')));
     await waitFor('the made folder to go', () => !existsSync(at('notes')));
-    await waitFor('the checkpoint of the restore', async () => (await rows(editor).count()) >= 2, {
-      describe: () => rows(editor).allInnerTexts(),
-    });
+    await expectCount(rows(editor), 2);
     await editor.screenshot('checkpoint-restored');
   });
 
@@ -98,10 +97,10 @@ describe('checkpoints', () => {
 
   it('go away one by one, after a question', async () => {
     const { editor } = chat();
-    const count = await rows(editor).count();
+    await expectCount(rows(editor), 3);
     await chooseInMenu(editor, rows(editor).first(), 'Delete Checkpoint');
     await editor.page.locator('.monaco-dialog-box').getByRole('button', { name: 'Delete' }).click();
-    await waitFor('one row less', async () => (await rows(editor).count()) === count - 1);
+    await expectCount(rows(editor), 2);
   });
 });
 
@@ -123,17 +122,15 @@ function fileRow(editor: Editor, name: string): Locator {
 }
 
 /** Opens the menu of a row and picks an entry, all by keys. */
-async function chooseInMenu({ page, press }: Editor, row: Locator, entry: string): Promise<void> {
-  await row.click();
-  await press('Shift+F10');
-  const focused = page.locator('.monaco-menu .action-item.focused');
-  await waitFor(
-    `the focus on ${entry}`,
-    async () => {
-      await press('ArrowDown');
-      return (await focused.allInnerTexts()).some((label) => label.includes(entry));
-    },
-    { describe: () => page.locator('.monaco-menu .action-item').allInnerTexts() },
-  );
-  await press('Enter');
+async function chooseInMenu(editor: Editor, row: Locator, entry: string): Promise<void> {
+  await waitFor('the menu of the row', async () => {
+    await row.click();
+    await editor.press('Shift+F10');
+    const opened = editor.page.locator('.monaco-menu').waitFor({ timeout: 5_000 });
+    return opened.then(
+      () => true,
+      () => false,
+    );
+  });
+  await pickInMenu(editor, entry);
 }

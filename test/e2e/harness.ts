@@ -8,7 +8,8 @@ import { createSampleWorkspace } from '../../scripts/sampleWorkspace.mjs';
 import { editorUrl, installExtension, linkExtension, startServer } from '../../scripts/vscodeServer.mjs';
 import { assertEnded, descendantsOf, processesWithEnvironment } from '../harness/processes.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
-import { waitFor } from '../harness/waitFor.ts';
+import { patienceMs, waitFor } from '../harness/waitFor.ts';
+import { expectCount, normaliseSpaces } from './expect.ts';
 
 export const projectFolder = resolve(dirname(fileURLToPath(import.meta.url)), '..', '..');
 export const artifactsFolder = join(projectFolder, 'artifacts');
@@ -43,12 +44,19 @@ export interface Editor {
   readonly runCommand: (title: string) => Promise<void>;
   /** Types text where the focus is, key by key. */
   readonly type: (text: string) => Promise<void>;
+  /** Types text into the visible terminal, then presses keys, as soon as it has the focus. */
+  readonly typeInTerminal: (text: string, ...keys: readonly string[]) => Promise<void>;
   /** Presses keys in Playwright's notation: `Enter`, `Control+C`. */
   readonly press: (...keys: readonly string[]) => Promise<void>;
   /** The open quick pick or input box. */
   readonly quickInput: Locator;
   /** Waits for an input box or quick pick (with `placeholder`, when given), enters text, presses Enter. */
   readonly answer: (text: string, placeholder?: string | RegExp) => Promise<void>;
+  /** Opens a file of the workspace by its name, which no other file there has. */
+  readonly openFile: (name: string) => Promise<void>;
+  /** Puts the cursor into a line of an editor that is open, and waits until the editor has the focus. */
+  readonly clickInto: (line: Locator) => Promise<void>;
+  readonly closeAllEditors: () => Promise<void>;
   /** Picks the entry of the open quick pick whose label is `label`. */
   readonly pick: (label: string | RegExp) => Promise<void>;
   /** Waits until the text is to be seen anywhere in the window. */
@@ -61,7 +69,7 @@ export interface Editor {
   readonly waitForTerminal: (text: string | RegExp, timeoutMs?: number) => Promise<string>;
   /** A status bar item by the id that the extension gave it, or by the first or last parts of it. */
   readonly statusBarItem: (id: string) => Locator;
-  /** Shows what the activity bar has under the name, whatever its badge counts. */
+  /** Shows what the activity bar has under the name, whatever its badge counts, unless it is shown already. */
   readonly openSideBar: (name: string) => Promise<void>;
   /** Reloads the window and waits until Cordon is active in the new one. */
   readonly reload: () => Promise<void>;
@@ -121,6 +129,9 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
     const browser = await launchChromium();
     cleanups.push(() => browser.close());
     const page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
+    page.setDefaultTimeout(patienceMs);
+    page.setDefaultNavigationTimeout(startMs);
+    await slowDown(page);
     const consoleLines: string[] = [];
     page.on('console', (message) => {
       consoleLines.push(`[${message.type()}] ${message.text()}`);
@@ -183,10 +194,43 @@ export async function pressRowButton(row: Locator, name: string): Promise<void> 
   await waitFor(`the button "${name}"`, async () => {
     await row.page().mouse.move(0, 0);
     await row.hover();
-    return button.isVisible();
+    return (await button.isVisible()) && isDone(button.click({ timeout: momentMs }));
   });
-  await button.click();
 }
+
+/** Picks an entry of the menu that opens or is open, by keys: a menu takes no click in the moment in which it opens. */
+export async function pickInMenu(
+  { page, press }: Pick<Editor, 'page' | 'press'>,
+  entry: string,
+): Promise<void> {
+  const entries = page.locator('.monaco-menu .action-item');
+  await entries.first().waitFor();
+  await waitFor(
+    `the focus on "${entry}"`,
+    async () => {
+      await press('ArrowDown');
+      const focused = await page.locator('.monaco-menu .action-item.focused').allInnerTexts();
+      return focused.some((label) => label.includes(entry));
+    },
+    { describe: () => entries.allInnerTexts() },
+  );
+  await press('Enter');
+  await expectCount(entries, 0);
+}
+
+/** Whether an action on the page was done before its own timeout. */
+function isDone(action: Promise<unknown>): Promise<boolean> {
+  return action.then(
+    () => true,
+    () => false,
+  );
+}
+
+/** How long the editor and Cordon in it may take to start. */
+const startMs = 120_000;
+
+/** How long one attempt may take where there are several, each of which does no harm when it was one too many. */
+const momentMs = 5_000;
 
 const runIdVariable = 'CORDON_TEST_RUN';
 
@@ -226,7 +270,16 @@ async function writeSettings(dataDir: string, options: EditorOptions): Promise<v
 
 /** Cordon shows its status bar item as the last step of its activation. */
 async function waitUntilReady(page: Page): Promise<void> {
-  await page.locator('.statusbar-item[id^="cordon.cordon"]').first().waitFor({ timeout: 60_000 });
+  await page.locator('.statusbar-item[id^="cordon.cordon"]').first().waitFor({ timeout: startMs });
+}
+
+/** With CORDON_TEST_SLOWDOWN=4, the browser draws as on a machine with a quarter of the speed. */
+async function slowDown(page: Page): Promise<void> {
+  const rate = Number(process.env['CORDON_TEST_SLOWDOWN'] ?? 1);
+  if (rate > 1) {
+    const session = await page.context().newCDPSession(page);
+    await session.send('Emulation.setCPUThrottlingRate', { rate });
+  }
 }
 
 type Hands = Omit<Editor, 'page' | 'workspace' | 'serverPid' | 'consoleLines' | 'dispose'>;
@@ -234,10 +287,20 @@ type Hands = Omit<Editor, 'page' | 'workspace' | 'serverPid' | 'consoleLines' | 
 function hands(page: Page): Hands {
   const quickInput = page.locator('.quick-input-widget:visible');
   const input = quickInput.locator('.quick-input-box input');
-  const focusedLabel = quickInput.locator('.monaco-list-row.focused .label-name').first();
 
-  const labels = quickInput.locator('.monaco-list-row .label-name');
-  const shownLabels = async (): Promise<readonly string[]> => (await labels.allInnerTexts()).map(normalise);
+  const textsOf = async (locator: Locator): Promise<readonly string[]> =>
+    (await locator.allInnerTexts()).map(normaliseSpaces);
+  const shownLabels = (): Promise<readonly string[]> =>
+    textsOf(quickInput.locator('.monaco-list-row .label-name'));
+  const focusedLabel = async (): Promise<string | undefined> =>
+    (await textsOf(quickInput.locator('.monaco-list-row.focused .label-name')))[0];
+  /** What the open input box asks for; undefined when none is open. */
+  const question = async (): Promise<string | undefined> => {
+    const [asked] = await input.evaluateAll((inputs: readonly { readonly placeholder: string }[]) =>
+      inputs.map(({ placeholder }) => placeholder),
+    );
+    return asked;
+  };
 
   const pick = async (label: string | RegExp): Promise<void> => {
     const matches = (text: string): boolean =>
@@ -251,8 +314,7 @@ function hands(page: Page): Hands {
     await waitFor(
       `the focus on "${wanted}"`,
       async () => {
-        const focused = await focusedLabel.innerText({ timeout: 1000 }).catch(() => '');
-        if (normalise(focused) === wanted) {
+        if ((await focusedLabel()) === wanted) {
           return true;
         }
         await page.keyboard.press('ArrowDown');
@@ -261,13 +323,16 @@ function hands(page: Page): Hands {
       { describe: shownLabels },
     );
     await page.keyboard.press('Enter');
+    // Reading fails when the window reloads, which is what a choice may be for.
+    const left = (): Promise<string | undefined> => focusedLabel().catch(() => undefined);
+    await waitFor(`"${wanted}" to be taken`, async () => (await left()) !== wanted);
   };
 
-  const openPalette = async (): Promise<void> => {
-    await waitFor('the command palette', async () => {
-      await page.keyboard.press('F1');
-      await input.waitFor({ timeout: 2000 }).catch(() => {});
-      return input.isVisible();
+  /** Opens the input box of the palette by a key, with the focus in it. */
+  const openPalette = async (key: string): Promise<void> => {
+    await waitFor('the palette', async () => {
+      await page.keyboard.press(key);
+      return isDone(input.and(page.locator(':focus')).waitFor({ timeout: momentMs }));
     });
   };
 
@@ -284,17 +349,17 @@ function hands(page: Page): Hands {
     await waitFor(
       `the command "${title}"`,
       async () => {
-        await openPalette();
+        await openPalette('F1');
         await input.fill(`>${title}`);
-        const found = await waitFor(title, async () => (await shownLabels()).includes(title), {
-          timeoutMs: 2000,
-        }).catch(() => false);
+        const found = await isDone(
+          waitFor(title, async () => (await shownLabels()).includes(title), { timeoutMs: momentMs }),
+        );
         if (!found) {
           await page.keyboard.press('Escape');
         }
         return found;
       },
-      { timeoutMs: 20_000 },
+      { describe: shownLabels },
     );
     await pick(title);
   };
@@ -310,42 +375,60 @@ function hands(page: Page): Hands {
         await page.keyboard.press(key);
       }
     },
-    async answer(text, placeholder) {
-      await waitFor(
-        `the input box ${placeholder ?? ''}`,
+    async typeInTerminal(text, ...keys) {
+      await page.locator('.terminal-wrapper.active .xterm.focus').waitFor();
+      await page.keyboard.type(text);
+      for (const key of keys) {
+        await page.keyboard.press(key);
+      }
+    },
+    async answer(text, placeholder = '') {
+      const asked = await waitFor(
+        `the input box ${placeholder}`,
         async () => {
-          if (!(await input.isVisible())) {
-            return false;
-          }
-          const actual = (await input.getAttribute('placeholder')) ?? '';
-          return typeof placeholder === 'object'
-            ? placeholder.test(actual)
-            : actual.includes(placeholder ?? '');
+          const shown = await question();
+          const isRight =
+            typeof placeholder === 'string' ? shown?.includes(placeholder) : placeholder.test(shown ?? '');
+          return isRight === true ? shown : undefined;
         },
-        {
-          describe: () =>
-            input.getAttribute('placeholder', { timeout: 1000 }).catch(() => 'no input box is open'),
-        },
+        { describe: async () => (await question()) ?? 'no input box is open' },
       );
       await input.fill(text);
       await page.keyboard.press('Enter');
+      await waitFor(`"${text}" to be taken`, async () => (await question()) !== asked);
+    },
+    async openFile(name) {
+      await openPalette('Control+p');
+      await input.fill(name);
+      await pick(name);
+      await page.locator('.tab.active').filter({ hasText: name }).waitFor();
+    },
+    async clickInto(line) {
+      await line.click();
+      await page.locator('.editor-instance .monaco-editor.focused').first().waitFor();
+    },
+    async closeAllEditors() {
+      await runCommand('View: Close All Editors');
+      await expectCount(page.locator('.tab'), 0);
     },
     pick,
-    async waitForText(text, timeoutMs = 20_000) {
-      const locator = page.getByText(text).first();
+    async waitForText(text, timeoutMs = patienceMs) {
+      const locator = page.getByText(text).filter({ visible: true }).first();
       await locator.waitFor({ timeout: timeoutMs });
       return locator;
     },
-    async notification(text, timeoutMs = 20_000) {
+    async notification(text, timeoutMs = patienceMs) {
       const toast = page
         .locator('.notifications-toasts .notification-toast')
         .filter({ hasText: text })
         .first();
       await toast.waitFor({ timeout: timeoutMs });
+      // It goes by itself after some seconds, but not from under the mouse.
+      await isDone(toast.hover({ timeout: momentMs }));
       return toast;
     },
     terminalText,
-    async waitForTerminal(text, timeoutMs = 30_000) {
+    async waitForTerminal(text, timeoutMs = patienceMs) {
       return waitFor(
         `${text} in the terminal`,
         async () => {
@@ -363,10 +446,17 @@ function hands(page: Page): Hands {
     async openSideBar(name) {
       // With a badge, a screen reader says what it counts after the name: "Cordon - 1 patch waits".
       const item = page.locator('.activitybar').getByLabel(new RegExp(`^${name}( - |$)`));
-      await item.first().click();
+      const title = page.locator('.part.sidebar .title-label').filter({ hasText: name, visible: true });
+      await waitFor(`the side bar ${name}`, async () => {
+        // A click on what is shown hides it.
+        if ((await title.count()) === 0) {
+          await item.first().click();
+        }
+        return isDone(title.waitFor({ timeout: momentMs }));
+      });
     },
     async reload() {
-      const loaded = page.waitForEvent('load', { timeout: 60_000 });
+      const loaded = page.waitForEvent('load', { timeout: startMs });
       await Promise.all([loaded, runCommand('Developer: Reload Window')]);
       await waitUntilReady(page);
     },
@@ -378,8 +468,4 @@ function hands(page: Page): Hands {
       return path;
     },
   };
-}
-
-function normalise(text: string): string {
-  return text.replaceAll('\u00a0', ' ').trim();
 }

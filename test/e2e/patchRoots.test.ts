@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createSampleWorkspace } from '../../scripts/sampleWorkspace.mjs';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
+import { expectCount } from './expect.ts';
 import { useChat } from './useChat.ts';
 
 describe('patches in a workspace of two folders', () => {
@@ -59,7 +60,7 @@ describe('patches in a workspace of two folders', () => {
     const row = editor.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'outside.md' });
     await row.last().waitFor();
     await editor.page.getByLabel(/^Patch inside\.md.*, free · 2 files/).waitFor();
-    assert.equal(await editor.page.getByLabel(/^Checkpoint before careful · README\.md/).count(), 1);
+    await expectCount(editor.page.getByLabel(/^Checkpoint before careful · README\.md/), 1);
     await editor.screenshot('review-outside');
     await editor.runCommand('Cordon: Reject Patch…');
     await editor.answer('Stay in your folder.', /What should the agent do instead/);

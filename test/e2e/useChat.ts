@@ -1,7 +1,8 @@
 import { join } from 'node:path';
-import type { Locator } from 'playwright-core';
+import type { Locator, Page } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
-import { projectFolder, useEditor } from './harness.ts';
+import { normaliseSpaces } from './expect.ts';
+import { pickInMenu, projectFolder, useEditor } from './harness.ts';
 import type { Editor, EditorOptions } from './harness.ts';
 
 export interface Chat {
@@ -24,6 +25,7 @@ export interface Chat {
 
 /** An editor with the chat open and the scripted model ready. */
 export function useChat(options: EditorOptions | (() => Promise<EditorOptions>) = {}): () => Chat {
+  let chat: Chat | undefined;
   const scriptedModel = join(projectFolder, 'test', 'fixtures', 'scripted-model');
   const editor = useEditor(async () => ({
     ...(typeof options === 'function' ? await options() : options),
@@ -32,35 +34,87 @@ export function useChat(options: EditorOptions | (() => Promise<EditorOptions>) 
   before('open the chat', async () => {
     await editor().runCommand('Chat: Open Chat');
     // Requests fail while the editor does not know the model.
-    await editor().page.locator('.model-picker-item').getByText('Scripted Model').waitFor();
+    await modelIsKnown(editor());
+    chat = chatOf(editor());
   });
-  return () => chatOf(editor());
+  afterEach('leave nothing waiting after a failure', async function () {
+    if (this.currentTest?.state === 'failed' && chat !== undefined) {
+      await settle(chat.editor).catch((error: unknown) =>
+        console.log(`      left waiting: ${String(error)}`),
+      );
+    }
+  });
+  return () => {
+    if (chat === undefined) {
+      throw new Error('The chat is open only inside tests.');
+    }
+    return chat;
+  };
+}
+
+/** Waits until the chat can be asked. */
+export async function modelIsKnown({ page }: Editor): Promise<void> {
+  await page.locator('.model-picker-item').getByText('Scripted Model').waitFor();
+}
+
+/** Ends what a failed test may have left: menus and questions, a request that runs, patches that wait, editors. */
+async function settle(editor: Editor): Promise<void> {
+  const { page, press, quickInput, runCommand, statusBarItem, closeAllEditors } = editor;
+  const inTheWay = page.locator('.monaco-menu, .monaco-dialog-box').or(quickInput);
+  await waitFor('menus and questions to go', async () => {
+    await press('Escape');
+    return (await inTheWay.count()) === 0;
+  });
+  const stop = stopButton(page);
+  if (await stop.isVisible()) {
+    await stop.click();
+    await stop.waitFor({ state: 'detached' });
+  }
+  const patches = statusBarItem('patchReviews');
+  while (await patches.isVisible()) {
+    const before = await patches.innerText();
+    await runCommand('Cordon: Reject Patch…');
+    await waitFor('one patch less', async () => {
+      // Answers which one, when there are several, and why.
+      if (await quickInput.isVisible()) {
+        await press('Enter');
+      }
+      return (await patches.allInnerTexts())[0] !== before;
+    });
+  }
+  await closeAllEditors();
+}
+
+function stopButton(page: Page): Locator {
+  return page.locator('.chat-input-toolbars').getByLabel('Cancel (');
 }
 
 function chatOf(editor: Editor): Chat {
   const { page, type, press } = editor;
   const card = page.locator('.chat-tool-confirmation-carousel');
-  const stop = page.locator('.chat-input-toolbars').getByLabel('Cancel (');
-  const result = page.locator('.chat-most-recent-response .interactive-result-editor .view-lines');
+  const stop = stopButton(page);
   const input = page.locator('.chat-editor-container');
+  let prompts = 0;
   const draft = (): Promise<string> => visibleText(input);
   const draftIs = (matches: (text: string) => boolean): Promise<boolean> =>
-    waitFor('the draft', async () => matches(await draft()), { timeoutMs: 2_000 }).catch(() => false);
+    waitFor('the draft', async () => matches(await draft()), { timeoutMs: 5_000 }).catch(() => false);
   const ask = async (prompt: object): Promise<void> => {
-    const text = `@tester ${JSON.stringify(prompt)}`;
+    prompts += 1;
+    const text = `@tester ${prompts} ${JSON.stringify(prompt)}`;
     const wanted = withoutSpaces(text);
     // After a reload the editor puts back what it once saved of the input, even while one types.
     await waitFor(
       'the prompt in the input',
       async () => {
         await input.click();
+        await input.locator('.monaco-editor.focused').waitFor();
         await press('ControlOrMeta+a', 'Delete');
         await type(text);
         const endIsThere = await draftIs((shown) => shown !== '' && wanted.endsWith(shown));
         await press('ControlOrMeta+Home');
         return endIsThere && draftIs((shown) => shown !== '' && wanted.startsWith(shown));
       },
-      { timeoutMs: 60_000, describe: draft },
+      { timeoutMs: 120_000, describe: draft },
     );
     await press('Enter');
     await waitFor('the prompt to be sent', async () => (await draft()) === '', { describe: draft });
@@ -70,7 +124,12 @@ function chatOf(editor: Editor): Chat {
       tool: 'cordon_apply_patch',
       input: { input: ['*** Begin Patch', ...lines, '*** End Patch'].join('\n'), workdir },
     });
-  const shown = async (): Promise<string> => normaliseSpaces((await result.allInnerTexts()).join('\n'));
+  const shown = async (): Promise<string> => {
+    // The response to the prompt before is there until the editor has drawn the new one.
+    const response = page.locator('.chat-most-recent-response').filter({ hasText: answerMark(prompts) });
+    const texts = await response.locator('.interactive-result-editor .view-lines').allInnerTexts();
+    return normaliseSpaces(texts.join('\n'));
+  };
   return {
     editor,
     card,
@@ -92,13 +151,7 @@ function chatOf(editor: Editor): Chat {
     },
     async allowOnce() {
       await card.getByLabel('More Actions...').click();
-      // By keys: a menu takes no click in the moment in which it opens.
-      const focused = page.locator('.monaco-menu .action-item.focused');
-      await waitFor('the focus on "Allow Once"', async () => {
-        await press('ArrowDown');
-        return (await focused.allInnerTexts()).some((label) => label.includes('Allow Once'));
-      });
-      await press('Enter');
+      await pickInMenu(editor, 'Allow Once');
       await card.waitFor({ state: 'detached' });
     },
     async skip() {
@@ -133,7 +186,7 @@ function withoutSpaces(text: string): string {
   return text.replaceAll(/\s/g, '');
 }
 
-/** Spaces as they were typed, without the places where a long word may break. */
-export function normaliseSpaces(text: string): string {
-  return text.replaceAll('\u00a0', ' ').replaceAll('\u200b', '').trim();
+/** What the participant puts above its answer to the prompt with that number. */
+function answerMark(prompt: number): RegExp {
+  return new RegExp(`Answer to prompt ${prompt}\\.`);
 }

@@ -49,7 +49,7 @@ export function isStillAlive({ pid, startedAt }: ProcessEntry): boolean {
 }
 
 /** Waits until all of them have ended; kills those that have not after `timeoutMs` and rejects, naming them. */
-export async function assertEnded(entries: readonly ProcessEntry[], timeoutMs = 5000): Promise<void> {
+export async function assertEnded(entries: readonly ProcessEntry[], timeoutMs = 20_000): Promise<void> {
   const left = (): readonly ProcessEntry[] => entries.filter(isStillAlive);
   try {
     await waitFor('all processes to end', () => left().length === 0, {

@@ -1,13 +1,16 @@
+/** Long enough for a machine that is slow and busy: only a failure takes it. */
+export const patienceMs = 40_000;
+
 /**
  * Resolves with what `condition` gives as soon as that is neither false, null nor undefined.
- * Rejects after `timeoutMs` (default 10 s), naming `what` and the state that `describe` reports.
+ * Rejects after `timeoutMs` (default {@link patienceMs}), naming `what` and the state that `describe` reports.
  */
 export async function waitFor<T>(
   what: string,
   condition: () => T | Promise<T>,
   options: { readonly timeoutMs?: number; readonly describe?: () => unknown } = {},
 ): Promise<Exclude<T, false | null | undefined>> {
-  const timeoutMs = options.timeoutMs ?? 10_000;
+  const timeoutMs = options.timeoutMs ?? patienceMs;
   const deadline = Date.now() + timeoutMs;
   for (;;) {
     const value = await condition();
