@@ -3,6 +3,8 @@ import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
 import { createAccessUnder } from './patch/accessUnder.ts';
 import { CheckpointStore } from './patch/checkpoint/checkpointStore.ts';
+import { GrantFolder } from './runtime/approvals/grantFolder.ts';
+import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
 import { createCheckpointTree } from './ui/checkpoints/checkpointTree.ts';
@@ -16,7 +18,7 @@ import { registerImportPolicy } from './ui/commands/importPolicy.ts';
 import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
-import { Grants } from './ui/grants.ts';
+import { RootChoices } from './ui/rootChoices.ts';
 import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
 import { PatchApplier } from './ui/patch/patchApplier.ts';
 import { PolicyStore } from './ui/policyStore.ts';
@@ -34,12 +36,14 @@ let stop: (() => Promise<void>) | undefined;
 export function activate(context: vscode.ExtensionContext): void {
   const store = new DisposableStore();
   const log = store.add(vscode.window.createOutputChannel('Cordon', { log: true }));
-  const grants = store.add(new Grants(context.globalState));
-  const policies = store.add(new PolicyStore(grants, log));
+  const choices = store.add(new RootChoices(context.globalState));
+  const grantFolder = makeFolder(context.globalStorageUri, 'grants');
+  const grants = store.add(new GrantStore(new GrantFolder(grantFolder, log)));
+  const policies = store.add(new PolicyStore(choices, grants, log));
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
   // A command that could write there could put words into the mouth of a restore, or of a person's yes.
-  const trustedPaths = [context.extensionPath, checkpointFolder, reviewFolder];
+  const trustedPaths = [context.extensionPath, grantFolder, checkpointFolder, reviewFolder];
   const companion = context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`);
   const sandbox = createSandboxManager({
     platform: process.platform,
@@ -75,11 +79,11 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerCheckpointContents(checkpoints));
   store.add(createCheckpointTree(checkpoints));
   store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
-  store.add(registerChangeSandbox(policies, grants));
+  store.add(registerChangeSandbox(policies, choices));
   const pages = store.add(new TextPages());
   store.add(registerCheckSandbox({ health, sandbox, policies, companion, pages, log }));
   store.add(registerShowEffectivePolicy(policies, health, pages));
-  store.add(registerImportPolicy(policies, grants, pages));
+  store.add(registerImportPolicy(policies, choices, pages));
   store.add(registerSleepProgress(runtime.sleeps));
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
   store.add(createStatusBar(policies, health));

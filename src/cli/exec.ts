@@ -1,6 +1,7 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { silentLog } from '../base/log.ts';
+import { defaultApproval, neverAsk } from '../runtime/approvals/approvalPolicy.ts';
 import type { ToolRuntime } from '../runtime/toolRuntime.ts';
 import { createToolRuntime } from '../runtime/toolRuntime.ts';
 import { parseToolInput } from '../runtime/tools/parseToolInput.ts';
@@ -28,7 +29,8 @@ export async function runExec(args: readonly string[]): Promise<number> {
   const { values, positionals } = parse(args);
   const { root, policy } = policyFromFlags(values);
   const runtime = createToolRuntime({
-    roots: rootsOf(root, policy),
+    // An agent's calls come from who knows where; a command that a person typed has its yes.
+    roots: rootsOf(root, policy, values.tools === true ? neverAsk : defaultApproval),
     sandbox: createCliSandbox(policy),
     log: silentLog,
     parentEnv: process.env,

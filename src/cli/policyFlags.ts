@@ -3,6 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import { silentLog } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
 import { createAccessUnder } from '../patch/accessUnder.ts';
+import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import type { Root, Roots } from '../runtime/roots.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
@@ -102,11 +103,12 @@ function hostRule(text: string): [string, string] {
   return at < 0 ? [text, 'allow'] : [text.slice(0, at), text.slice(at + 1)];
 }
 
-export function rootsOf(root: Root, policy: SandboxPolicy): Roots {
+export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPolicy): Roots {
   return {
     list: () => [root],
     active: () => root,
     policyFor: () => ({ ok: true, value: policy }),
+    approvalPolicyFor: () => ({ ok: true, value: approval }),
     // Who types the command line sees the patch before it runs.
     reviewModeFor: () => 'never',
   };

@@ -1,6 +1,8 @@
 import type { Result } from '../base/result.ts';
 import type { ReviewMode } from '../patch/reviewMode.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type { Widening } from '../sandbox/policy/widening.ts';
+import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
 
 /** A workspace folder: the unit of policy. */
 export interface Root {
@@ -14,8 +16,13 @@ export interface Roots {
   list(): readonly Root[];
   /** The root that a command without a workdir runs in; undefined when several are open and none is active. */
   active(): Root | undefined;
-  /** The root's policy, resolved now; an invalid setting is an error, never a default. */
-  policyFor(root: Root): Result<SandboxPolicy, PolicyError>;
+  /**
+   * The root's policy, resolved now, with the grants in force; an invalid setting is an error, never a default.
+   * `widenings` come on top for one command, and are narrowed like every word of the person.
+   */
+  policyFor(root: Root, widenings?: readonly Widening[]): Result<SandboxPolicy, PolicyError>;
+  /** When commands of the root are asked about. */
+  approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError>;
   /** Which patches of the root wait for a person. */
   reviewModeFor(root: Root): ReviewMode;
 }

@@ -5,6 +5,7 @@ import type { PolicyInput, UncheckedSettings } from '../sandbox/policy/input.ts'
 export type PolicySettings = Pick<PolicyInput, 'user' | 'profiles' | 'profile' | 'workspace'>;
 
 export const sandboxSection = 'cordon.sandbox';
+export const approvalsSection = 'cordon.approvals';
 
 /** What a workspace may narrow. The other settings the editor does not take from a workspace either. */
 const narrowable = [
@@ -37,6 +38,16 @@ export function readReviewSetting(folder: vscode.Uri): {
 } {
   const { user, workspace } = readerOf('cordon.patch', folder);
   return { user: user('review'), workspace: workspace('review') };
+}
+
+/** When commands of one folder are asked about, as the user and the workspace want it; nothing is checked yet. */
+export function readApprovalSettings(folder: vscode.Uri): {
+  readonly user: unknown;
+  readonly granular: unknown;
+  readonly workspace: unknown;
+} {
+  const { user, workspace } = readerOf(approvalsSection, folder);
+  return { user: user('policy'), granular: user('granular'), workspace: workspace('policy') };
 }
 
 /** Values of one section for one folder, told apart by who wrote them. */

@@ -7,20 +7,32 @@ import type { Result } from '../base/result.ts';
 import { fail } from '../base/result.ts';
 import type { ReviewMode } from '../patch/reviewMode.ts';
 import { resolveReviewMode } from '../patch/reviewMode.ts';
+import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
+import { resolveApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
+import type { GrantStore } from '../runtime/approvals/grantStore.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { PolicyInput } from '../sandbox/policy/input.ts';
 import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
-import type { Grant, Grants } from './grants.ts';
-import { readPolicySettings, readReviewSetting, sandboxSection } from './policySettings.ts';
+import type { Widening } from '../sandbox/policy/widening.ts';
+import { widenSettings } from '../sandbox/policy/widening.ts';
+import type { RootChoice, RootChoices } from './rootChoices.ts';
+import {
+  approvalsSection,
+  readApprovalSettings,
+  readPolicySettings,
+  readReviewSetting,
+  sandboxSection,
+} from './policySettings.ts';
 
 const machine = nodeMachine();
 
-/** The workspace folders on this machine's disk as roots, and their policies from settings, grants and trust. */
+/** The workspace folders on this machine's disk as roots, and their policies from settings, choices, grants and trust. */
 export class PolicyStore implements Roots, Disposable {
-  readonly #grants: Grants;
+  readonly #choices: RootChoices;
+  readonly #grants: GrantStore;
   readonly #log: Log;
   readonly #store = new DisposableStore();
   readonly #didChange = this.#store.add(new Emitter<void>());
@@ -31,17 +43,19 @@ export class PolicyStore implements Roots, Disposable {
   readonly onDidChange = this.#didChange.event;
   readonly onDidChangeActive = this.#didChangeActive.event;
 
-  constructor(grants: Grants, log: Log) {
+  constructor(choices: RootChoices, grants: GrantStore, log: Log) {
+    this.#choices = choices;
     this.#grants = grants;
     this.#log = log;
     const changed = (reason: string): void => {
       this.#log.debug(`policies may have changed: ${reason}`);
       this.#didChange.fire();
     };
+    this.#store.add(choices.onDidChange(() => changed('choice')));
     this.#store.add(grants.onDidChange(() => changed('grant')));
     this.#store.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if (event.affectsConfiguration(sandboxSection)) {
+        if ([sandboxSection, approvalsSection].some((section) => event.affectsConfiguration(section))) {
           changed('settings');
         }
       }),
@@ -73,12 +87,14 @@ export class PolicyStore implements Roots, Disposable {
     return this.#entries.find(({ uri: own }) => own.toString() === folder?.uri.toString())?.root;
   }
 
-  policyFor(root: Root): Result<SandboxPolicy, PolicyError> {
-    const entry = this.#entryOf(root);
-    if (entry === undefined) {
-      return fail(closed(root));
-    }
-    const resolved = resolveManaged(this.#inputFor(entry, this.#grants.get(root.path)));
+  policyFor(root: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, PolicyError> {
+    const choice = this.#choices.get(root.path);
+    const chosen = this.policyWith(root, choice);
+    const all = [...this.#grants.wideningsOf(root.path), ...widenings];
+    const resolved =
+      chosen.ok && all.length > 0
+        ? this.policyWith(root, widenSettings(choice ?? {}, all, chosen.value))
+        : chosen;
     this.#log.debug(
       resolved.ok
         ? `policy of ${root.path}: ${JSON.stringify({ ...resolved.value.sources, mode: resolved.value.mode })}`
@@ -87,8 +103,13 @@ export class PolicyStore implements Roots, Disposable {
     return resolved;
   }
 
-  /** What the policy would be, were this the person's choice for the root. */
-  policyWith(root: Root, grant: Grant | undefined): Result<SandboxPolicy, PolicyError> {
+  approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError> {
+    const entry = this.#entryOf(root);
+    return entry === undefined ? fail(closed(root)) : resolveApprovalPolicy(readApprovalSettings(entry.uri));
+  }
+
+  /** What the policy would be, without grants, were this the person's choice for the root. */
+  policyWith(root: Root, grant: RootChoice | undefined): Result<SandboxPolicy, PolicyError> {
     const entry = this.#entryOf(root);
     return entry === undefined ? fail(closed(root)) : resolveManaged(this.#inputFor(entry, grant));
   }
@@ -126,7 +147,7 @@ export class PolicyStore implements Roots, Disposable {
   /** The profile in use, by choice or by settings. */
   profileOf(root: Root): unknown {
     const entry = this.#entryOf(root);
-    return entry && this.#inputFor(entry, this.#grants.get(root.path)).profile;
+    return entry && this.#inputFor(entry, this.#choices.get(root.path)).profile;
   }
 
   /** Of a folder that was closed meanwhile, every patch waits. */
@@ -143,7 +164,7 @@ export class PolicyStore implements Roots, Disposable {
     return this.#entries.find((candidate) => candidate.root.path === root.path);
   }
 
-  #inputFor({ root, uri }: RootEntry, grant: Grant | undefined): PolicyInput {
+  #inputFor({ root, uri }: RootEntry, grant: RootChoice | undefined): PolicyInput {
     const { profile: chosen, ...granted } = grant ?? {};
     const settings = readPolicySettings(uri);
     return {

@@ -1,7 +1,12 @@
 import { basename, join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
+import type { Result } from '../../src/base/result.ts';
+import { ok } from '../../src/base/result.ts';
 import type { PatchHost } from '../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../src/patch/reviewMode.ts';
+import type { ApprovalPolicy } from '../../src/runtime/approvals/approvalPolicy.ts';
+import { defaultApproval } from '../../src/runtime/approvals/approvalPolicy.ts';
+import type { Root } from '../../src/runtime/roots.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
 import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
 import type { ToolRuntime } from '../../src/runtime/toolRuntime.ts';
@@ -12,6 +17,8 @@ import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import type { PolicyInput } from '../../src/sandbox/policy/input.ts';
 import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
+import type { Widening } from '../../src/sandbox/policy/widening.ts';
+import { widenSettings } from '../../src/sandbox/policy/widening.ts';
 import type { SandboxManager } from '../../src/sandbox/sandboxManager.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
@@ -61,17 +68,29 @@ export interface TestRuntime {
 export async function createTestRuntime(
   user: PolicyInput['user'] | ((root: string) => PolicyInput['user']) = {},
   parentEnv: NodeJS.ProcessEnv = process.env,
-  { reviewMode = 'never', patchHost }: { reviewMode?: ReviewMode; patchHost?: PatchHost } = {},
+  {
+    reviewMode = 'never',
+    patchHost,
+    approval = defaultApproval,
+  }: { reviewMode?: ReviewMode; patchHost?: PatchHost; approval?: ApprovalPolicy } = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
   const root = { name: basename(folder.path), path: folder.path };
-  const policyFor = () =>
-    ({
-      ok: true,
-      value: testPolicy(folder.path, typeof user === 'function' ? user(folder.path) : user),
-    }) as const;
+  const settings = typeof user === 'function' ? user(folder.path) : user;
+  const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
+    const policy = testPolicy(folder.path, settings);
+    return ok(
+      widenings.length === 0 ? policy : testPolicy(folder.path, widenSettings(settings, widenings, policy)),
+    );
+  };
   const runtime = createToolRuntime({
-    roots: { list: () => [root], active: () => root, policyFor, reviewModeFor: () => reviewMode },
+    roots: {
+      list: () => [root],
+      active: () => root,
+      policyFor,
+      approvalPolicyFor: () => ok(approval),
+      reviewModeFor: () => reviewMode,
+    },
     sandbox: createTestSandbox(),
     log: silentLog,
     helperFolder,

@@ -2,7 +2,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { PolicyError, Root } from '../../runtime/roots.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import type { Grant, Grants } from '../grants.ts';
+import type { RootChoice, RootChoices } from '../rootChoices.ts';
 import type { PolicyStore } from '../policyStore.ts';
 import { modeWords, networkWords } from '../policyWords.ts';
 import { commandIds } from './commandIds.ts';
@@ -11,7 +11,7 @@ import { sandboxChoices } from './sandboxChoices.ts';
 import type { Choice } from './sandboxChoices.ts';
 
 /** Registers the command behind the status bar: choose mode, network and profile for one root. */
-export function registerChangeSandbox(policies: PolicyStore, grants: Grants): Disposable {
+export function registerChangeSandbox(policies: PolicyStore, choices: RootChoices): Disposable {
   return vscode.commands.registerCommand(commandIds.changeSandbox, async () => {
     if (!vscode.workspace.isTrusted) {
       await offerTrust();
@@ -23,9 +23,9 @@ export function registerChangeSandbox(policies: PolicyStore, grants: Grants): Di
     }
     const policy = policies.policyFor(root);
     if (policy.ok) {
-      await change(root, policy.value, policies, grants);
+      await change(root, policy.value, policies, choices);
     } else {
-      await showProblem(policy.error, root, grants);
+      await showProblem(policy.error, root, choices);
     }
   });
 }
@@ -34,12 +34,12 @@ async function change(
   root: Root,
   policy: SandboxPolicy,
   policies: PolicyStore,
-  grants: Grants,
+  choices: RootChoices,
 ): Promise<void> {
   const choice = await vscode.window.showQuickPick<Choice>(
     sandboxChoices({
       policy,
-      grant: grants.get(root.path),
+      grant: choices.get(root.path),
       profiles: policies.profileNames(root),
       profile: policies.profileOf(root),
     }),
@@ -62,8 +62,8 @@ async function change(
   if (isOpened && !(await isMeant(root))) {
     return;
   }
-  await grants.set(root.path, choice.grant);
-  await tellWhatElseHolds(root, policies, grants, choice.grant);
+  await choices.set(root.path, choice.grant);
+  await tellWhatElseHolds(root, policies, choices, choice.grant);
 }
 
 async function isMeant(root: Root): Promise<boolean> {
@@ -84,12 +84,12 @@ async function isMeant(root: Root): Promise<boolean> {
 async function tellWhatElseHolds(
   root: Root,
   policies: PolicyStore,
-  grants: Grants,
-  grant: Grant | undefined,
+  choices: RootChoices,
+  grant: RootChoice | undefined,
 ): Promise<void> {
   const policy = policies.policyFor(root);
   if (!policy.ok) {
-    await showProblem(policy.error, root, grants);
+    await showProblem(policy.error, root, choices);
     return;
   }
   const { mode, network, sources, hosts } = policy.value;
@@ -118,21 +118,25 @@ async function tellWhatElseHolds(
 
 const openSettings = 'Open Settings';
 
-async function showProblem({ field, message, hint }: PolicyError, root: Root, grants: Grants): Promise<void> {
+async function showProblem(
+  { field, message, hint }: PolicyError,
+  root: Root,
+  choices: RootChoices,
+): Promise<void> {
   const show = 'Show Effective Policy';
   const forget = 'Forget My Choice Here';
   const answer = await vscode.window.showErrorMessage(
     `${message} ${hint}`,
     openSettings,
     show,
-    ...(grants.get(root.path) === undefined ? [] : [forget]),
+    ...(choices.get(root.path) === undefined ? [] : [forget]),
   );
   if (answer === openSettings) {
     await vscode.commands.executeCommand('workbench.action.openSettings', field);
   } else if (answer === show) {
     await vscode.commands.executeCommand(commandIds.showEffectivePolicy);
   } else if (answer === forget) {
-    await grants.set(root.path, undefined);
+    await choices.set(root.path, undefined);
   }
 }
 

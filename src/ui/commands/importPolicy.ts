@@ -5,7 +5,7 @@ import type { PolicyError, Root } from '../../runtime/roots.ts';
 import { wideningsOf } from '../../sandbox/importers/widening.ts';
 import type { Widening } from '../../sandbox/importers/widening.ts';
 import type { ImportedPolicy } from '../../sandbox/importers/importedPolicy.ts';
-import type { Grants } from '../grants.ts';
+import type { RootChoices } from '../rootChoices.ts';
 import { importPreviewPage } from '../importPreview.ts';
 import { findImportSources } from '../importSources.ts';
 import type { ImportSource } from '../importSources.ts';
@@ -17,7 +17,11 @@ import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
 
 /** Registers the command that offers the sandbox settings of other programs as a profile. */
-export function registerImportPolicy(policies: PolicyStore, grants: Grants, pages: TextPages): Disposable {
+export function registerImportPolicy(
+  policies: PolicyStore,
+  choices: RootChoices,
+  pages: TextPages,
+): Disposable {
   return vscode.commands.registerCommand(commandIds.importPolicy, async () => {
     const root = policies.active() ?? (await pickRoot(policies, 'With whose policy should it be compared?'));
     if (root === undefined) {
@@ -26,7 +30,7 @@ export function registerImportPolicy(policies: PolicyStore, grants: Grants, page
     const sources = await findImportSources(policies.list().map(({ path }) => path));
     const choice = await pickPolicy(sources);
     if (choice !== undefined) {
-      await preview(choice, { root, policies, grants, pages });
+      await preview(choice, { root, policies, choices, pages });
     }
   });
 }
@@ -80,13 +84,13 @@ function summaryOf({ settings: { mode, network }, notes }: ImportedPolicy): stri
 interface Surroundings {
   readonly root: Root;
   readonly policies: PolicyStore;
-  readonly grants: Grants;
+  readonly choices: RootChoices;
   readonly pages: TextPages;
 }
 
 async function preview(
   { source, policy }: Required<Choice>,
-  { root, policies, grants, pages }: Surroundings,
+  { root, policies, choices, pages }: Surroundings,
 ): Promise<void> {
   const taken = new Set(policies.profileNames(root));
   const profileName = freeName(source.profileName, taken);
@@ -110,7 +114,7 @@ async function preview(
       ? await vscode.window.showInformationMessage(text, apply)
       : await vscode.window.showWarningMessage(text, apply);
   if (answer === apply) {
-    await applyProfile(profileName, policy, previous, grants.get(root.path) !== undefined);
+    await applyProfile(profileName, policy, previous, choices.get(root.path) !== undefined);
   }
 }
 

@@ -1,13 +1,13 @@
 import * as vscode from 'vscode';
 import { networkModes, sandboxModes } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import type { Grant } from '../grants.ts';
+import type { RootChoice } from '../rootChoices.ts';
 import { hostCount, modeWords, networkWords } from '../policyWords.ts';
 import { commandIds } from './commandIds.ts';
 
 /** An entry of the picker behind the status bar: a new grant (undefined removes it), or a command to run. */
 export interface Choice extends vscode.QuickPickItem {
-  readonly grant?: Grant | undefined;
+  readonly grant?: RootChoice | undefined;
   readonly command?: string;
 }
 
@@ -19,7 +19,7 @@ export function sandboxChoices({
   profile,
 }: {
   readonly policy: SandboxPolicy;
-  readonly grant: Grant | undefined;
+  readonly grant: RootChoice | undefined;
   readonly profiles: readonly string[];
   readonly profile: unknown;
 }): readonly Choice[] {

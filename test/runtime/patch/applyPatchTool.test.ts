@@ -9,6 +9,7 @@ import { createAccessUnder } from '../../../src/patch/accessUnder.ts';
 import { createDiskPatchHost } from '../../../src/patch/diskPatchHost.ts';
 import type { PatchHost, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../../src/patch/reviewMode.ts';
+import { neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { PatchRunner } from '../../../src/runtime/patches/patchRunner.ts';
 import type { PolicyInput } from '../../../src/sandbox/policy/input.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -232,6 +233,7 @@ describe('apply_patch', () => {
           list: () => [root],
           active: () => root,
           policyFor: () => ok(policy),
+          approvalPolicyFor: () => ok(neverAsk),
           reviewModeFor: () => 'always',
         },
         log: silentLog,

@@ -3,40 +3,40 @@ import { Emitter } from '../base/event.ts';
 import type { UncheckedSettings } from '../sandbox/policy/input.ts';
 
 /** What a person chose for one root in the editor. It is kept by the extension, out of the workspace's reach. */
-export interface Grant extends UncheckedSettings {
+export interface RootChoice extends UncheckedSettings {
   /** The name of a profile, in place of the one that the settings choose. */
   readonly profile?: unknown;
 }
 
-/** The part of the editor's memento that grants need. */
-export interface GrantStorage {
+/** The part of the editor's memento that choices need. */
+export interface ChoiceStorage {
   get(key: string): unknown;
   update(key: string, value: unknown): PromiseLike<void>;
 }
 
-/** The grants of all roots, by the root's canonical path. */
-export class Grants implements Disposable {
-  readonly #storage: GrantStorage;
+/** The choices for all roots, by the root's canonical path. */
+export class RootChoices implements Disposable {
+  readonly #storage: ChoiceStorage;
   readonly #didChange = new Emitter<void>();
   readonly onDidChange = this.#didChange.event;
 
-  constructor(storage: GrantStorage) {
+  constructor(storage: ChoiceStorage) {
     this.#storage = storage;
   }
 
   /** The value as it was stored: whoever resolves a policy checks it like any setting. */
-  get(rootPath: string): Grant | undefined {
+  get(rootPath: string): RootChoice | undefined {
     return this.#all()[rootPath];
   }
 
-  async set(rootPath: string, grant: Grant | undefined): Promise<void> {
-    const grants = new Map(Object.entries(this.#all()));
-    if (grant === undefined) {
-      grants.delete(rootPath);
+  async set(rootPath: string, choice: RootChoice | undefined): Promise<void> {
+    const choices = new Map(Object.entries(this.#all()));
+    if (choice === undefined) {
+      choices.delete(rootPath);
     } else {
-      grants.set(rootPath, grant);
+      choices.set(rootPath, choice);
     }
-    await this.#storage.update(storageKey, Object.fromEntries(grants));
+    await this.#storage.update(storageKey, Object.fromEntries(choices));
     this.#didChange.fire();
   }
 
@@ -44,9 +44,9 @@ export class Grants implements Disposable {
     this.#didChange.dispose();
   }
 
-  #all(): Readonly<Record<string, Grant>> {
+  #all(): Readonly<Record<string, RootChoice>> {
     const stored = this.#storage.get(storageKey);
-    return typeof stored === 'object' && stored !== null ? (stored as Record<string, Grant>) : {};
+    return typeof stored === 'object' && stored !== null ? (stored as Record<string, RootChoice>) : {};
   }
 }
 

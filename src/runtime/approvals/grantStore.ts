@@ -1,0 +1,100 @@
+import { randomUUID } from 'node:crypto';
+import type { Disposable } from '../../base/disposable.ts';
+import { Emitter } from '../../base/event.ts';
+import type { Widening } from '../../sandbox/policy/widening.ts';
+import type { Grant, Grantable } from './grant.ts';
+import type { GrantFolder } from './grantFolder.ts';
+
+/** The longest time that a timer can wait. */
+const maxDelayMs = 2 ** 31 - 1;
+
+/** What persons granted, by root: on the disk, or for this window only. A grant whose time is over is gone by itself. */
+export class GrantStore implements Disposable {
+  readonly #folder: GrantFolder | undefined;
+  readonly #didChange = new Emitter<void>();
+  readonly onDidChange = this.#didChange.event;
+  #ofSession: readonly Grant[] = [];
+  #timer: NodeJS.Timeout | undefined;
+
+  /** Without a folder, every grant ends with the process. */
+  constructor(folder?: GrantFolder) {
+    this.#folder = folder;
+    this.#awaitNextEnd();
+  }
+
+  /** The grants in force, oldest first; of one root when it is given. */
+  list(root?: string): readonly Grant[] {
+    const now = Date.now();
+    return [...(this.#folder?.list() ?? []), ...this.#ofSession]
+      .filter((grant) => root === undefined || grant.root === root)
+      .filter(({ until }) => until === undefined || until > now)
+      .sort((a, b) => a.grantedAt - b.grantedAt);
+  }
+
+  /** What the grants of a root add to its policy. */
+  wideningsOf(root: string): readonly Widening[] {
+    return this.list(root).flatMap(({ what }) => (what.kind === 'prefix' ? [] : [what]));
+  }
+
+  /** The beginnings of commands that run without a question in a root. */
+  prefixesOf(root: string): readonly (readonly string[])[] {
+    return this.list(root).flatMap(({ what }) => (what.kind === 'prefix' ? [what.words] : []));
+  }
+
+  /** Adds a grant; those for the same thing in the same root make room for it. */
+  async add(grant: Omit<Grant, 'id' | 'grantedAt'>): Promise<Grant> {
+    const added: Grant = { ...grant, id: randomUUID(), grantedAt: Date.now() };
+    const replaced = this.list(grant.root).filter(({ what }) => keyOf(what) === keyOf(grant.what));
+    if (added.lasts === 'root' && this.#folder !== undefined) {
+      await this.#folder.add(added);
+    } else {
+      this.#ofSession = [...this.#ofSession, added];
+    }
+    await this.revoke(replaced.map(({ id }) => id));
+    return added;
+  }
+
+  async revoke(ids: readonly string[]): Promise<void> {
+    this.#ofSession = this.#ofSession.filter(({ id }) => !ids.includes(id));
+    for (const id of ids) {
+      await this.#folder?.remove(id);
+    }
+    this.#awaitNextEnd();
+    this.#didChange.fire();
+  }
+
+  dispose(): void {
+    clearTimeout(this.#timer);
+    this.#didChange.dispose();
+  }
+
+  #awaitNextEnd(): void {
+    clearTimeout(this.#timer);
+    const ends = this.list().flatMap(({ until }) => until ?? []);
+    if (ends.length === 0) {
+      return;
+    }
+    const delayMs = Math.min(Math.max(0, Math.min(...ends) - Date.now()), maxDelayMs);
+    this.#timer = setTimeout(() => {
+      this.#awaitNextEnd();
+      this.#didChange.fire();
+    }, delayMs);
+    this.#timer.unref();
+  }
+}
+
+/** What a grant is for: a path for reading and the same path for writing are one. */
+function keyOf(what: Grantable): string {
+  switch (what.kind) {
+    case 'path':
+    case 'socket':
+      return `${what.kind} ${what.path}`;
+    case 'host':
+      return `host ${what.host}`;
+    case 'prefix':
+      return `prefix ${JSON.stringify(what.words)}`;
+    case 'network':
+    case 'mode':
+      return what.kind;
+  }
+}

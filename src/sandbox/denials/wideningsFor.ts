@@ -1,0 +1,54 @@
+import { dirname } from 'node:path';
+import type { Denial } from '../describeDenial.ts';
+import { depthOf, isInside } from '../paths.ts';
+import { accessTo } from '../policy/fileRules.ts';
+import type { PolicyMachine } from '../policy/input.ts';
+import type { SandboxPolicy } from '../policy/policy.ts';
+import type { Widening } from '../policy/widening.ts';
+import { isWideEnough } from '../policy/widening.ts';
+
+/**
+ * What would have let a denied action through, narrowest first; nothing for what no grant opens (limits, protected
+ * metadata, a path that the policy opens already).
+ */
+export function wideningsFor(
+  denial: Denial,
+  policy: SandboxPolicy,
+  machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
+): readonly Widening[] {
+  return candidates(denial, policy, machine).filter((widening) => !isWideEnough(policy, widening));
+}
+
+function candidates(
+  { clause, host, path }: Denial,
+  policy: SandboxPolicy,
+  machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
+): readonly Widening[] {
+  if (host !== undefined) {
+    return [{ kind: 'host', host }];
+  }
+  if (clause === 'network' || clause === 'mode') {
+    return [{ kind: clause }];
+  }
+  const isPath = (clause === 'files' || clause === 'writableRoots') && path?.startsWith('/') === true;
+  if (!isPath) {
+    return [];
+  }
+  const access = accessTo(policy, path) === 'none' ? 'read' : 'write';
+  const target = machine.canonicalize(path) === undefined ? makingFolder(path, policy, machine) : path;
+  return target === undefined ? [] : [{ kind: 'path', path: target, access }];
+}
+
+/** The folder in which a missing path would be made, unless opening it would open far more than was asked for. */
+function makingFolder(
+  path: string,
+  { root }: SandboxPolicy,
+  { canonicalize, homeDir }: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
+): string | undefined {
+  let folder = dirname(path);
+  while (folder !== '/' && canonicalize(folder) === undefined) {
+    folder = dirname(folder);
+  }
+  const isWide = depthOf(folder) < 2 || isInside(root, folder) || isInside(homeDir, folder);
+  return isWide ? undefined : folder;
+}
