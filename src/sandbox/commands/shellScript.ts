@@ -1,10 +1,17 @@
 const shells: ReadonlySet<string> = new Set(['bash', 'sh', 'zsh']);
 
+/** Whose reading of a script counts: zsh finds more in it than the others do. */
+export type ShellDialect = 'bash' | 'zsh';
+
 /** The script of `bash -c SCRIPT`, `sh -lc SCRIPT` and the like; undefined for any other argv. */
 export function shellScript(argv: readonly string[]): string | undefined {
   const [shell = '', flag, script, ...others] = argv;
   const isScript = (flag === '-c' || flag === '-lc') && others.length === 0;
   return isScript && shells.has(programName(shell)) ? script : undefined;
+}
+
+export function dialectOf([shell = '']: readonly string[]): ShellDialect {
+  return programName(shell) === 'zsh' ? 'zsh' : 'bash';
 }
 
 /** A shell without a script, in which somebody will type. */

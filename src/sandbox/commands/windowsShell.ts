@@ -1,0 +1,57 @@
+import type { ReadCommand, Words } from './commandLine.ts';
+import { opaque } from './opaqueReason.ts';
+import { readPlainPowerShell } from './plainPowerShell.ts';
+
+/** Options of PowerShell that change nothing about the script. */
+const harmlessOptions: ReadonlySet<string> = new Set([
+  '-nologo',
+  '-noprofile',
+  '-noninteractive',
+  '-mta',
+  '-sta',
+]);
+
+/** Reads a line of PowerShell or cmd; undefined for any other argv. What cmd would do is never certain. */
+export function readWindowsShell([path = '', ...args]: Words): ReadCommand | undefined {
+  const name = path
+    .slice(Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1)
+    .toLowerCase()
+    .replace(/\.exe$/, '');
+  switch (name) {
+    case 'pwsh':
+    case 'powershell':
+      return readPowerShell(args);
+    case 'cmd': {
+      const start = args.findIndex((arg) => /^[/-][ckr]$/i.test(arg));
+      const anywhere = start === -1 ? [] : roughWindowsCommands(args.slice(start + 1).join(' '));
+      return { line: opaque('dynamic'), anywhere, language: 'shell' };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function readPowerShell(args: Words): ReadCommand {
+  const start = args.findIndex((arg) => !harmlessOptions.has(arg.toLowerCase()));
+  const [option = '', script = '', ...others] = start === -1 ? [] : args.slice(start);
+  const isOneScript = /^[-/]c(?:ommand)?$/i.test(option) && others.length === 0;
+  const line = isOneScript ? readPlainPowerShell(script) : opaque('dynamic');
+  return {
+    line,
+    anywhere: start === -1 ? [] : roughWindowsCommands(args.slice(start + (isOneScript ? 1 : 0)).join(' ')),
+    language: 'powershell',
+  };
+}
+
+/** What stands between the operators, parentheses and braces of a line, quotes or not. */
+function roughWindowsCommands(text: string): readonly Words[] {
+  return text
+    .split(/[;&|{}\n]+/)
+    .map((piece) =>
+      piece
+        .split(/[\s()[\]]+/)
+        .map((word) => word.replace(/["'`^]/g, ''))
+        .filter((word) => word !== ''),
+    )
+    .filter((words) => words.length > 0);
+}
