@@ -3,7 +3,7 @@ import { constants } from 'node:os';
 import { parseArgs } from 'node:util';
 import { createLocalBackend } from '../runtime/exec/localBackend.ts';
 import type { ExecProcess, StartError } from '../runtime/exec/execBackend.ts';
-import { findExecutable } from '../runtime/exec/findExecutable.ts';
+import { startableArgv } from '../runtime/exec/findExecutable.ts';
 import { environmentUnder, policyForCommand } from '../runtime/orchestrator.ts';
 import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { Finding } from '../sandbox/aftermath/finding.ts';
@@ -86,14 +86,14 @@ async function runOnInheritedStdio(
   if (!launch.ok) {
     return refuse(launch.error);
   }
-  const [file, ...rest] = launch.value.argv as [string, ...string[]];
-  const found = await findExecutable(file, launch.value.cwd, launch.value.env['PATH'] ?? '');
-  if (!found.ok) {
+  const startable = await startableArgv(launch.value);
+  if (!startable.ok) {
     await launch.value.release();
-    return refuse(found.error);
+    return refuse(startable.error);
   }
+  const [file, ...rest] = startable.value;
   // A group of its own: a signal from the terminal reaches the command through us, once, and spares the launcher.
-  const child = spawn(found.value, rest, {
+  const child = spawn(file, rest, {
     cwd: launch.value.cwd,
     env: launch.value.env,
     stdio: 'inherit',

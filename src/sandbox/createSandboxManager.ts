@@ -3,6 +3,7 @@ import { ok } from '../base/result.ts';
 import type { LinuxSandboxOptions } from './linux/createLinuxSandbox.ts';
 import { createLinuxSandbox } from './linux/createLinuxSandbox.ts';
 import { createLandlockSandbox } from './linux/landlock/createLandlockSandbox.ts';
+import { ownerArguments } from './linux/ownerArguments.ts';
 import { isUnsandboxed } from './policy/policy.ts';
 import type {
   Availability,
@@ -47,7 +48,8 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
       if (isUnsandboxed(policy)) {
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
         const { argv, cwd, env } = command;
-        return ok({ argv, cwd, env, sandbox: 'none', blocked: () => [], release: async () => [] });
+        const owner = platform === 'linux' ? ownerArguments(options.helperPath) : [];
+        return ok({ owner, argv, cwd, env, sandbox: 'none', blocked: () => [], release: async () => [] });
       }
       const chosen = (await check()).launcherFor(policy);
       const launch: Result<Launch, SandboxError> = chosen.ok

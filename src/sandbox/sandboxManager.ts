@@ -15,6 +15,8 @@ export interface Command {
 
 /** How the platform's launcher is to be started so that it enforces the policy on the command. */
 export interface Launch {
+  /** Comes before the argv, with the argv's program as an absolute path: what ends the command with this process. */
+  readonly owner: readonly string[];
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

@@ -3,7 +3,17 @@ import { access, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { Launch } from '../../sandbox/sandboxManager.ts';
 import type { SpawnError } from './execBackend.ts';
+
+/** The whole argv of a launch, its programs found. Fails as {@link findExecutable} does. */
+export async function startableArgv(
+  launch: Launch,
+): Promise<Result<readonly [string, ...string[]], SpawnError>> {
+  const [file, ...args] = launch.argv as [string, ...string[]];
+  const found = await findExecutable(file, launch.cwd, launch.env['PATH'] ?? '');
+  return found.ok ? ok([...launch.owner, found.value, ...args] as [string, ...string[]]) : found;
+}
 
 /**
  * Finds the file that a program name means: a name with a slash is taken from `cwd`, a bare one searched on `path`.

@@ -10,7 +10,7 @@ import { startPipeChild } from '../../terminal/pipeChild.ts';
 import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
 import { EventWindow } from './eventWindow.ts';
-import { findExecutable } from './findExecutable.ts';
+import { startableArgv } from './findExecutable.ts';
 import type {
   ExecBackend,
   ExecEvent,
@@ -68,12 +68,11 @@ async function startLocal(
 }
 
 async function startChild(launch: Launch, params: StartParams): Promise<Result<ChildHandle, SpawnError>> {
-  const [file, ...args] = launch.argv as [string, ...string[]];
-  const found = await findExecutable(file, launch.cwd, launch.env['PATH'] ?? '');
-  if (!found.ok) {
-    return found;
+  const argv = await startableArgv(launch);
+  if (!argv.ok) {
+    return argv;
   }
-  const spec = { argv: [found.value, ...args] as const, cwd: launch.cwd, env: launch.env };
+  const spec = { argv: argv.value, cwd: launch.cwd, env: launch.env };
   try {
     return ok(
       params.tty === undefined
@@ -85,7 +84,7 @@ async function startChild(launch: Launch, params: StartParams): Promise<Result<C
     const hint = text.includes('E2BIG')
       ? 'The command or its environment is too long: put the text into a file and run that.'
       : 'Check the command and the limits of the machine (open files, processes).';
-    return fail(spawnError('spawn-failed', `${file} could not be started: ${text}.`, hint));
+    return fail(spawnError('spawn-failed', `${launch.argv[0]} could not be started: ${text}.`, hint));
   }
 }
 

@@ -233,6 +233,7 @@ async function launch(
     return findings;
   };
   return ok({
+    owner: [],
     argv,
     cwd,
     env: withoutLoader(command.env),

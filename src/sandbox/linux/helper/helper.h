@@ -176,6 +176,10 @@ int landlock_version(void);
 /* Everything after --landlock: confines and runs the command, without bubblewrap. */
 void launch_with_landlock(char **argv, char **envp) __attribute__((noreturn));
 
+/* own.c */
+/* Runs the command as it is, with everything that it starts ending with that process, this one's parent. */
+void own(word parent, char **argv, char **envp) __attribute__((noreturn));
+
 /* probe.c */
 /* Everything after --probe: tries one thing that a sandbox refuses or allows; exit code 0 when it worked. */
 void probe(char **argv, char **envp) __attribute__((noreturn));

@@ -37,6 +37,8 @@
  *       Inside, standard input and output through the network proxy (connect.c): what ssh takes as its ProxyCommand.
  *   launch --landlock OPTIONS... -- ARGV...
  *       Instead of bubblewrap: see landlock.c.
+ *   launch --own PARENT -- ARGV...
+ *       Without a sandbox: see own.c.
  *   launch --landlock-version
  *       Exits with the version of Landlock's interface; 0 when the kernel offers none.
  *   launch --probe NAME ARGS...
@@ -101,6 +103,9 @@ __attribute__((used)) void launch(word *stack) {
   word parent = 0;
   if (stack[0] < 1) {
     refuse("arguments");
+  }
+  if (stack[0] > 4 && is_same(argv[1], "--own") && is_same(argv[3], "--")) {
+    own(number_in(argv[2]), argv + 4, envp);
   }
   set_standard_limits();
   if (argv[1] != 0 && is_same(argv[1], "--landlock")) {

@@ -125,6 +125,7 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         return fail(tooManyGrants(policy));
       }
       return ok({
+        owner: [],
         argv: [
           ...[report.value.path, '--landlock', '--seccomp', filters[policy.network]],
           ...(policy.network === 'on' ? ['--network'] : []),
