@@ -10,7 +10,14 @@ export function isBelow(path: string, folder: string): boolean {
 
 /** 0 for `/`, 1 for `/a`, and so on. */
 export function depthOf(path: string): number {
-  return path === '/' ? 0 : path.split('/').length - 1;
+  if (path === '/') {
+    return 0;
+  }
+  let depth = 0;
+  for (let slash = path.indexOf('/'); slash >= 0; slash = path.indexOf('/', slash + 1)) {
+    depth++;
+  }
+  return depth;
 }
 
 /** The code of a failed system call (`ENOENT`); undefined for any other error. */

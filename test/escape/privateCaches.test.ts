@@ -4,6 +4,7 @@ import { existsSync, mkdirSync, readFileSync, readdirSync, symlinkSync, writeFil
 import { dirname, join } from 'node:path';
 import { openPrivateCaches } from '../../src/sandbox/linux/cacheFolder.ts';
 import type { Access } from '../../src/sandbox/policy/fileRules.ts';
+import { toolCaches } from '../../src/sandbox/policy/files/toolCaches.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { policyOf } from '../harness/policyOf.ts';
 import { Arena, replacingMount, withoutMount } from './harness.ts';
@@ -38,7 +39,7 @@ describe('Private caches', function () {
 
   /** What lies in the caches of an arena's root, outside of the sandbox. */
   function cachesOf({ root }: Arena): string {
-    const caches = openPrivateCaches(join(home.root, '.cache/cordon'), root);
+    const caches = openPrivateCaches(join(home.root, '.cache/cordon'), root, toolCaches);
     assert.ok(caches.ok);
     return caches.value;
   }

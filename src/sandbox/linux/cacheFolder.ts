@@ -28,27 +28,38 @@ export function usedToolCaches(homeFolder: string, searchPath: string): readonly
 }
 
 /**
- * The folder with the private caches of one root, with a place for each tool in it, made where it is missing. Fails
+ * The folder with the private caches of one root, with a place for each of the tools in it, made where it is missing. Fails
  * when it is not this user's alone: what lies in it is executed by the tools of that root.
  */
-export function openPrivateCaches(ownFolder: string, root: string): Result<string, SandboxError> {
+export function openPrivateCaches(
+  ownFolder: string,
+  root: string,
+  tools: readonly Pick<ToolCache, 'folder'>[],
+): Result<string, SandboxError> {
   const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
   const folder = join(ownFolder, 'caches', name);
   try {
     for (const path of [ownFolder, join(ownFolder, 'caches'), folder]) {
-      mkdirSync(path, { recursive: true, mode: 0o700 });
+      makeFolder(path);
       const reason = whyNotPrivate(path);
       if (reason !== undefined) {
         return unusable(path, reason);
       }
     }
-    for (const { folder: tool } of toolCaches) {
-      mkdirSync(join(folder, tool), { recursive: true, mode: 0o700 });
+    for (const tool of tools) {
+      makeFolder(join(folder, tool.folder));
     }
   } catch (error) {
     return unusable(folder, String(error));
   }
   return ok(folder);
+}
+
+function makeFolder(path: string): void {
+  // Looking costs a tenth of what making does, even where nothing is to be made.
+  if (!existsSync(path)) {
+    mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
 }
 
 function whyNotPrivate(path: string): string | undefined {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto';
-import { realpathSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { dirname } from 'node:path';
 import type { Log } from '../../base/log.ts';
@@ -17,6 +16,7 @@ import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { tooManyArguments } from './bubblewrap/argumentLimits.ts';
+import { canonicalPath } from './bubblewrap/disk.ts';
 import { bubblewrapMissing } from './bubblewrap/explainFailure.ts';
 import { launcherArguments } from './bubblewrap/launcherArguments.ts';
 import type { Machine } from './bubblewrap/machine.ts';
@@ -301,22 +301,13 @@ function describeMachine(
     runtimeFolder: canonical(runtimeFolder),
     temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]
-      .map(canonicalIfAny)
+      .map(canonicalPath)
       .filter((path) => path !== undefined),
     // The build's folder, which has the program `apply_patch`, and what runs that.
     programPaths: [dirname(dirname(helperPath)), canonical(process.execPath)],
   };
 }
 
-function canonicalIfAny(path: string): string | undefined {
-  try {
-    return realpathSync(path);
-  } catch {
-    // Not on this machine.
-    return undefined;
-  }
-}
-
 function canonical(path: string): string {
-  return canonicalIfAny(path) ?? path;
+  return canonicalPath(path) ?? path;
 }

@@ -18,6 +18,9 @@ export function namedIn(
   isHidden: (path: string) => boolean,
 ): ReadonlySet<string> {
   const found = new Set<string>();
+  if (wanted.size === 0) {
+    return found;
+  }
   let count = 0;
   for (const folder of folders) {
     const waiting = [folder];

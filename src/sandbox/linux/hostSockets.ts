@@ -1,6 +1,6 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { errorCode } from '../paths.ts';
+import { canonicalPath } from './bubblewrap/disk.ts';
 
 /**
  * The canonical paths of the Unix sockets that processes of this machine are bound on, as far as they still exist.
@@ -37,13 +37,8 @@ const isOwnGroup = (gid: number): boolean =>
 
 /** Undefined where there is no socket, or none that this user could reach. */
 export function canonicalSocket(path: string): string | undefined {
-  try {
-    const canonical = realpathSync(path);
-    return statSync(canonical).isSocket() ? canonical : undefined;
-  } catch (error) {
-    if (errorCode(error) === undefined) {
-      throw error;
-    }
-    return undefined;
-  }
+  const canonical = canonicalPath(path);
+  const isSocket =
+    canonical !== undefined && statSync(canonical, { throwIfNoEntry: false })?.isSocket() === true;
+  return isSocket ? canonical : undefined;
 }

@@ -35,7 +35,7 @@ export async function lookAround(
   if (!hasCaches || !existsSync(machine.homeFolder)) {
     return ok(around);
   }
-  const caches = openPrivateCaches(machine.cacheFolder, policy.root);
+  const caches = openPrivateCaches(machine.cacheFolder, policy.root, machine.toolCaches);
   return caches.ok ? ok({ ...around, privateCaches: caches.value }) : caches;
 }
 

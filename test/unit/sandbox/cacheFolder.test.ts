@@ -1,5 +1,14 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  rmdirSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { openPrivateCaches, ownCacheFolder } from '../../../src/sandbox/linux/cacheFolder.ts';
 import { cachePlaces, toolCaches } from '../../../src/sandbox/policy/files/toolCaches.ts';
@@ -47,12 +56,12 @@ describe('openPrivateCaches()', () => {
   afterEach(() => folder.dispose());
 
   function opened(root: string): string {
-    const caches = openPrivateCaches(join(folder.path, 'cordon'), root);
+    const caches = openPrivateCaches(join(folder.path, 'cordon'), root, toolCaches);
     assert.ok(caches.ok, caches.ok ? '' : caches.error.message);
     return caches.value;
   }
   function refusal(): string {
-    const caches = openPrivateCaches(join(folder.path, 'cordon'), '/root/one');
+    const caches = openPrivateCaches(join(folder.path, 'cordon'), '/root/one', toolCaches);
     assert.ok(!caches.ok);
     assert.equal(caches.error.kind, 'clause-unenforceable');
     assert.match(caches.error.hint, /cordon\.sandbox\.caches/);
@@ -74,6 +83,14 @@ describe('openPrivateCaches()', () => {
   it('gives the same root the same folder again, with what is in it', () => {
     writeFileSync(join(opened('/root/one'), '.npm/kept'), '');
     assert.deepEqual(readdirSync(join(opened('/root/one'), '.npm')), ['kept']);
+  });
+
+  it('makes again what somebody has removed', () => {
+    const caches = opened('/root/one');
+    rmdirSync(join(caches, '.npm'));
+    assert.ok(statSync(join(opened('/root/one'), '.npm')).isDirectory());
+    rmSync(join(folder.path, 'cordon'), { recursive: true });
+    assert.ok(statSync(join(opened('/root/one'), '.npm')).isDirectory());
   });
 
   it('refuses a folder in which others may write', () => {

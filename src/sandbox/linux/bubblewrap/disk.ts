@@ -1,5 +1,5 @@
 import type { Stats } from 'node:fs';
-import { lstatSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, realpathSync } from 'node:fs';
 import { errorCode } from '../../paths.ts';
 
 /** What is at a path itself; undefined when there is nothing, or `unreachable` when this user may not know. */
@@ -25,10 +25,16 @@ export function exists(path: string): boolean {
 
 /** Whether there is something, and no link on the way to it. */
 export function isUnmoved(path: string): boolean {
+  return canonicalPath(path) === path;
+}
+
+/** Where a path leads in the end; undefined when it leads nowhere, or not for this user. */
+export function canonicalPath(path: string): string | undefined {
   try {
-    return realpathSync(path) === path;
+    // An error costs ten times as much as the question; Node's own search looks at every folder on the way.
+    return existsSync(path) ? realpathSync.native(path) : undefined;
   } catch {
-    // Missing, or not for this user.
-    return false;
+    // Gone meanwhile.
+    return undefined;
   }
 }

@@ -1,10 +1,9 @@
-import { realpathSync } from 'node:fs';
 import { join } from 'node:path';
 import { isBelow, isInside } from '../../paths.ts';
 import { accessTo } from '../../policy/fileRules.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder } from '../../policy/systemFolders.ts';
-import { exists, isUnmoved } from './disk.ts';
+import { canonicalPath, exists, isUnmoved } from './disk.ts';
 import type { Machine } from './machine.ts';
 import { helperInside } from './machine.ts';
 import { Places } from './places.ts';
@@ -160,10 +159,6 @@ function addSockets(places: Places, { openedSockets, sockets }: Surroundings): v
 
 /** Where a path leads in the end, if it leads anywhere. */
 function targetsOf(path: string): string[] {
-  try {
-    return [realpathSync(path)];
-  } catch {
-    // This machine has no such thing.
-    return [];
-  }
+  const target = canonicalPath(path);
+  return target === undefined ? [] : [target];
 }

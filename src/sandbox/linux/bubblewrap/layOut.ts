@@ -1,10 +1,10 @@
-import { readdirSync, readlinkSync, realpathSync } from 'node:fs';
+import { readdirSync, readlinkSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import { depthOf, isBelow } from '../../paths.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
-import { isUnmoved, lookAt } from './disk.ts';
+import { canonicalPath, isUnmoved, lookAt } from './disk.ts';
 import type { Mount } from './mounts.ts';
 import type { Place } from './places.ts';
 import { Places } from './places.ts';
@@ -154,12 +154,8 @@ function readableEntries(folder: string): string[] {
 }
 
 function leadsToVisible(path: string, kept: Places): boolean {
-  try {
-    return !isHidden(kept, realpathSync(path));
-  } catch {
-    // It leads nowhere.
-    return false;
-  }
+  const target = canonicalPath(path);
+  return target !== undefined && !isHidden(kept, target);
 }
 
 /** The home folder inside of a hidden one is there, too, even with nothing in it. */

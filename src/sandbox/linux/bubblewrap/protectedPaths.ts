@@ -117,12 +117,12 @@ class Search {
       this.insides(root, basename(root) === '.git' ? dirname(root) : root);
     }
     const isOpenedMetadata = protectedNames.includes(basename(root));
-    for (const name of isOpenedMetadata ? [] : namesIn(root)) {
+    for (const { name, isHeld } of isOpenedMetadata ? [] : namesIn(root)) {
       const path = join(root, name);
       if (name === '.git') {
         this.repository(path, true);
       } else if (!this.#roots.includes(path)) {
-        this.keep(path, isHeld(root, name));
+        this.keep(path, isHeld);
       }
     }
     if (!this.#mayRunGit) {
@@ -305,15 +305,23 @@ class Search {
   }
 }
 
-function isHeld(root: string, name: string): boolean {
-  const isOfHome =
-    root === homedir() && homeNames.includes(name) && lookUp(dirname(join(root, name))) !== undefined;
-  return isOfHome || heldNames.includes(name);
+interface ProtectedName {
+  readonly name: string;
+  readonly isHeld: boolean;
 }
 
-function namesIn(root: string): string[] {
-  const workspaceFiles = readdirSync(root).filter(isWorkspaceFile);
-  return [...protectedNames, ...workspaceFiles, ...(root === homedir() ? homeNames : [])];
+/** Those that are there, and those that must not come to be. */
+function namesIn(root: string): ProtectedName[] {
+  const entries = new Set(readdirSync(root));
+  const isHome = root === homedir();
+  const names = [...protectedNames, ...[...entries].filter(isWorkspaceFile), ...(isHome ? homeNames : [])];
+  return names
+    .map((name) => ({ name, isHeld: heldNames.includes(name) || (isHome && isOfHome(root, name)) }))
+    .filter(({ name, isHeld }) => isHeld || entries.has(name) || name.includes('/'));
+}
+
+function isOfHome(home: string, name: string): boolean {
+  return homeNames.includes(name) && lookUp(dirname(join(home, name))) !== undefined;
 }
 
 /** `git submodule update` always writes the submodule's configuration, if only what is in it already. */
