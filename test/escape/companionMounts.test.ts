@@ -81,6 +81,30 @@ describe('The companion program, which makes the mounts,', function () {
     assert.equal(outcome.stdout, '0077\n755\n');
   });
 
+  it('makes the same /dev and /proc as bubblewrap', async function () {
+    if (!(await arena.launch(['true'])).argv.includes('--mounts')) this.skip();
+    const plain = new Arena({}, { mountedBy: 'bubblewrap' });
+    const looked = async (by: Arena): Promise<string> => {
+      const script = `find /dev -printf '%P %y %l %m %U\\n' | sort; ls /proc | grep -v '[0-9]'; cat /proc/self/mountinfo`;
+      const lines = (await by.shell(script)).stdout.split('\n');
+      const isMount = (line: string): boolean => /^\d+ \d+ /.test(line);
+      const mounts = lines.filter(isMount).map((line) => line.split(' '));
+      const onTop = new Map(
+        mounts.map(([, , , root, path = '', flags]) => [path, `${path} ${root} ${flags}`]),
+      );
+      const own = [...onTop].filter(([path]) => /^\/dev\b/.test(path) && path !== '/dev/shm');
+      return [...lines.filter((line) => !isMount(line)), ...own.map(([, text]) => text).sort()].join('\n');
+    };
+    try {
+      const own = await looked(arena);
+      assert.match(own, /^pts\/ptmx c {2}666 /m);
+      assert.match(own, /^\/dev\/null \/null rw,nosuid,relatime$/m);
+      assert.equal(own, await looked(plain));
+    } finally {
+      plain.dispose();
+    }
+  });
+
   it('cuts off what the machine mounts later', async function () {
     if (!isRoot) this.skip();
     const startedBy = ['unshare', '--mount', '--propagation', 'shared'];

@@ -218,11 +218,12 @@ export function removingRule(name: string): Edit {
 export const withoutCompanion: Edit = (argv) => {
   const at = argv.indexOf('--', argv.indexOf('--chdir')) + 1;
   const command = argv.slice(argv.indexOf('--', at) + 1);
-  // Where it would have made the mounts, it is not in its place either.
-  const found = isMountedByCompanion(argv)
-    ? command.map((word) => (word === helperInside ? helperPath : word))
-    : command;
-  return [...argv.slice(0, at), ...found];
+  if (!isMountedByCompanion(argv)) {
+    return [...argv.slice(0, at), ...command];
+  }
+  // Where it would have made the mounts, it is not in its place either, and bubblewrap makes the ground.
+  const found = command.map((word) => (word === helperInside ? helperPath : word));
+  return [...argv.slice(0, at - 1), '--dev', '/dev', '--proc', '/proc', '--', ...found];
 };
 
 const isMountedByCompanion = (argv: readonly string[]): boolean => argv.includes('--mounts');
@@ -317,6 +318,12 @@ export const ownUser: Edit = (argv) =>
   isMountedByCompanion(argv)
     ? all(removing('--unshare-user'), removing('--uid', '0'), removing('--gid', '0'))(argv)
     : all(removing('--unshare-user'), removing('--disable-userns'), removing('--cap-drop', 'ALL'))(argv);
+
+/**
+ * Leaves the command among the processes of the machine. Only where bubblewrap makes the mounts, or instead of the
+ * companion: the kernel lets it make no /proc of processes that are not its own, and bubblewrap shows the machine's.
+ */
+export const ownProcesses: Edit = (argv) => all(removing('--unshare-pid'), removing('--as-pid-1'))(argv);
 
 export function all(...edits: readonly Edit[]): Edit {
   return (argv) => edits.reduce((current, edit) => edit(current), argv);

@@ -15,6 +15,7 @@ import {
   finished,
   helperPath,
   isRoot,
+  ownProcesses,
   ownUser,
   removing,
   removingRule,
@@ -26,7 +27,6 @@ import {
   writableMachine,
 } from './harness.ts';
 
-const ownProcesses = all(removing('--unshare-pid'), removing('--as-pid-1'));
 const withoutOuter: Edit = (argv) => argv.slice(argv.indexOf('--') + 1);
 
 async function selfTest(
@@ -56,13 +56,16 @@ describe('The self-test', function () {
   });
 
   let arena: Arena;
+  let plain: Arena;
   let landlock: Arena;
   before(() => {
     arena = new Arena();
+    plain = new Arena({}, { mountedBy: 'bubblewrap' });
     landlock = new Arena({ mode: 'read-only' }, { searchPath: '/nonexistent' });
   });
   after(() => {
     arena.dispose();
+    plain.dispose();
     landlock.dispose();
   });
 
@@ -99,14 +102,14 @@ describe('The self-test', function () {
     assert.deepEqual(held, [...(isRoot ? [] : onlyForRoot), 'Read a secret from the environment']);
   });
 
-  const defences: readonly (readonly [probe: string, without: Edit, needsRoot?: 'root'])[] = [
+  const defences: readonly (readonly [probe: string, without: Edit, where?: 'root' | 'bubblewrap'])[] = [
     ['Write outside', writableMachine],
     ['Change permissions outside', writableMachine],
     ['Look into the machine’s /tmp', withoutMount('/tmp')],
     ['Connect to a server on the machine’s loopback', removing('--unshare-net')],
     ['Connect to an abstract Unix socket', all(removing('--unshare-net'), withoutCompanion)],
-    ['Signal another process', ownProcesses],
-    ['See another process', ownProcesses],
+    ['Signal another process', ownProcesses, 'bubblewrap'],
+    ['See another process', ownProcesses, 'bubblewrap'],
     ['Trace another process', all(ownProcesses, ownUser, withoutCompanion), 'root'],
     ['Change a setting of the kernel', withoutMount('/proc/sys'), 'root'],
     ['Mount', withCapabilities, 'root'],
@@ -118,10 +121,11 @@ describe('The self-test', function () {
     ['Type into the terminal', removingRule('TIOCSTI')],
     ['Use an inherited descriptor', all(withoutOuter, withoutCompanion)],
   ];
-  for (const [name, without, needsRoot] of defences) {
+  for (const [name, without, where] of defences) {
     it(`notices that one defence is missing: ${name}`, async function () {
-      if (needsRoot === 'root' && !isRoot) this.skip();
-      const [result] = (await selfTest(arena, arena.policy(), without, name)).results;
+      if (where === 'root' && !isRoot) this.skip();
+      const of = where === 'bubblewrap' ? plain : arena;
+      const [result] = (await selfTest(of, of.policy(), without, name)).results;
       assert.equal(result?.verdict, 'broken', `${result?.verdict} ${result?.detail ?? ''}`);
     });
   }

@@ -31,7 +31,7 @@ import { lookAround, readTrees, searchedRoots } from './lookAround.ts';
 import { planLimits } from './planLimits.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
-import { openRuntimeFolder } from './runtimeFolder.ts';
+import { openLeaseFolder, openRuntimeFolder } from './runtimeFolder.ts';
 import { buildFilter } from './seccomp/filter.ts';
 import { TreeIndexes } from './treeIndexes.ts';
 import { withoutLoader } from './withoutLoader.ts';
@@ -45,7 +45,7 @@ export interface LinuxSandboxOptions {
   readonly untrustedFolders: () => readonly string[];
   /** More that later runs trust: the extension's folder. Read-only, should a writable root contain it. */
   readonly trustedPaths?: readonly string[];
-  /** Where the leases of mount points are kept; by default below XDG_RUNTIME_DIR or the temporary folder. */
+  /** Its XDG_RUNTIME_DIR, if any, has the leases of mount points and the sockets of proxies. By default this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly kernelVersion?: string;
   readonly run?: RunProgram;
@@ -87,11 +87,16 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
       options.log.warn(`sandbox: ${bubblewrap.error.kind}: ${bubblewrap.error.message}`);
       return bubblewrap;
     }
-    const runtimeFolder = openRuntimeFolder(options.environment ?? process.env, tmpdir());
+    const environment = options.environment ?? process.env;
+    const runtimeFolder = openRuntimeFolder(environment, tmpdir());
     if (!runtimeFolder.ok) {
       return runtimeFolder;
     }
-    const leases = await openLeases(runtimeFolder.value, options);
+    const leaseFolder = openLeaseFolder(environment, tmpdir());
+    if (!leaseFolder.ok) {
+      return leaseFolder;
+    }
+    const leases = await openLeases(leaseFolder.value, options);
     if (!leases.ok) {
       return leases;
     }
@@ -269,17 +274,17 @@ function proxyMounts(endpoint: ProxyEndpoint | undefined): Mount[] {
 
 /** Without leases nothing runs: parallel runs would take each other's protection away. */
 async function openLeases(
-  runtimeFolder: string,
+  folder: string,
   { helperPath, run = runProgram }: LinuxSandboxOptions,
 ): Promise<Result<Leases, SandboxError>> {
   try {
-    const leases = new Leases(runtimeFolder);
+    const leases = new Leases(folder);
     await leases.sweep(helperPath, run);
     return ok(leases);
   } catch (error) {
     return fail({
       kind: 'bubblewrap-failed',
-      message: `Cordon could not note which names it protects in ${runtimeFolder}: ${String(error)}.`,
+      message: `Cordon could not note which names it protects in ${folder}: ${String(error)}.`,
       hint: 'Check free space and permissions of that folder.',
     });
   }

@@ -16,9 +16,9 @@ export class Leases {
   readonly #waiting = new Set<() => void>();
   #watcher: FSWatcher | undefined;
 
-  /** `runtimeFolder`: the user's own. */
-  constructor(runtimeFolder: string) {
-    this.folder = join(runtimeFolder, 'leases');
+  /** `ownFolder`: the user's. */
+  constructor(ownFolder: string) {
+    this.folder = join(ownFolder, 'leases');
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
   }
 

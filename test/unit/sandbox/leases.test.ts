@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, statfsSync, symlinkSync, unlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { keeperArguments } from '../../../src/sandbox/linux/keeper.ts';
 import { Leases, leaseName, trapName } from '../../../src/sandbox/linux/leases.ts';
-import { openRuntimeFolder } from '../../../src/sandbox/linux/runtimeFolder.ts';
+import { openLeaseFolder, openRuntimeFolder } from '../../../src/sandbox/linux/runtimeFolder.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 
@@ -120,6 +121,48 @@ describe('openRuntimeFolder()', function () {
       assert.ok(!result.ok && result.error.message.includes(name));
     } finally {
       await folder.dispose();
+    }
+  });
+});
+
+describe('openLeaseFolder()', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+  const own = `cordon-${process.getuid?.()}`;
+
+  it('is that of the session, or else in memory, or else in the temporary folder', async () => {
+    const folder = await createTemporaryFolder('leases');
+    const opened = (env: Record<string, string>, temporary: string, memory: string): string | undefined => {
+      const result = openLeaseFolder(env, temporary, memory);
+      return result.ok ? result.value : undefined;
+    };
+    try {
+      assert.equal(opened({ XDG_RUNTIME_DIR: folder.path }, '/no', '/no'), join(folder.path, 'cordon'));
+      assert.equal(opened({}, folder.path, '/no'), join(folder.path, own));
+      // A disk, whatever it is called.
+      assert.equal(opened({}, folder.path, '/usr'), join(folder.path, own));
+      assert.equal(opened({}, folder.path, '/proc'), join(folder.path, own));
+    } finally {
+      await folder.dispose();
+    }
+  });
+
+  it('is in memory where there is no session', function () {
+    if (statfsSync('/dev/shm').type !== 0x01021994) this.skip();
+    assert.deepEqual(openLeaseFolder({}, '/no'), { ok: true, value: `/dev/shm/${own}` });
+  });
+
+  it('takes no folder of the session in /dev, which no sandbox could see', function () {
+    if (statfsSync('/dev/shm').type !== 0x01021994) this.skip();
+    const session = mkdtempSync('/dev/shm/cordon-session-');
+    const temporary = mkdtempSync(join(tmpdir(), 'cordon-runtime-'));
+    try {
+      const runtime = openRuntimeFolder({ XDG_RUNTIME_DIR: session }, temporary);
+      assert.deepEqual(runtime, { ok: true, value: join(temporary, own) });
+    } finally {
+      rmSync(session, { recursive: true });
+      rmSync(temporary, { recursive: true });
     }
   });
 });

@@ -2,25 +2,11 @@ import { runFolder } from '../../policy/systemFolders.ts';
 import type { Mount } from './mounts.ts';
 
 /**
- * What the companion program needs of bubblewrap to make the mounts itself (`mounts.c`): the machine's tree to take
+ * What the companion program needs of bubblewrap to make the mounts itself (`ground.c`, `mounts.c`): the machine's tree to take
  * them from, and the rights for it, which it drops before anything else runs.
  */
 export const companionGround: readonly string[] = [
-  ...[
-    '--bind',
-    '/',
-    '/',
-    '--dev',
-    '/dev',
-    '--proc',
-    '/proc',
-    '--uid',
-    '0',
-    '--gid',
-    '0',
-    '--cap-drop',
-    'ALL',
-  ],
+  ...['--bind', '/', '/', '--uid', '0', '--gid', '0', '--cap-drop', 'ALL'],
   ...['SYS_ADMIN', 'SYS_RESOURCE', 'SETPCAP', 'SETFCAP', 'DAC_OVERRIDE'].flatMap((name) => [
     '--cap-add',
     `CAP_${name}`,
@@ -50,7 +36,7 @@ function words({ path, kind, source = path }: Mount): string[] {
   switch (kind) {
     case 'devices':
     case 'processes':
-      // bubblewrap's own.
+      // Made before all others (`ground.c`).
       return ['write', path, path];
     case 'write':
     case 'read':

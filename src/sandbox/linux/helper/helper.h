@@ -145,6 +145,23 @@ void reset_signals(void);
 void load_filter(const char *hex);
 void scope_abstract_sockets(void);
 
+/* mountCalls.c */
+void refuse_at(const char *path) __attribute__((noreturn));
+/* A path from a folder on that never leaves it, and leads over no link; negative when it cannot be opened. */
+int open_in(int folder, const char *path);
+/* Of a mount; of all below it with AT_RECURSIVE. */
+void set_attributes(int tree, const char *path, word set, word cleared, word propagation, word flags);
+/* A mount, not attached anywhere, of what is at the place, which is closed. */
+int clone_of(long place, const char *path);
+/* A mount, not attached anywhere, of a new one; without a mode where that means nothing. */
+int new_file_system(const char *type, const char *mode, word attributes, const char *path);
+/* Attaches a mount; the target is closed. */
+void move_to(int tree, int target, const char *path);
+
+/* ground.c */
+/* Mounts /dev and /proc. */
+void make_ground(void);
+
 /* mounts.c */
 /* Reads a list of mounts to its "--", or the end, and returns where that is. */
 char **read_mounts(char **list);

@@ -22,7 +22,7 @@
  *       told so), and process 1 waits for the mount points and for the control groups.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
- *       again when the mounts are made (mounts.c) and every capability is dropped (privileges.c); with
+ *       again when the mounts are made (ground.c, mounts.c) and every capability is dropped (privileges.c); with
  *       --last-namespace the kernel makes no user namespace for the command. A MOUNT is one of these. The first is on
  *       "/", and each comes after those that contain its PATH:
  *         write SOURCE PATH, read SOURCE PATH  the machine's own
@@ -174,6 +174,9 @@ __attribute__((used)) void launch(word *stack) {
     launch_outer(parent, argv, envp);
   }
   check_launcher();
+  if (has_mounts) {
+    make_ground();
+  }
   if (is_last) {
     forbid_user_namespaces();
   }

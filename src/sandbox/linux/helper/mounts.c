@@ -4,15 +4,14 @@
  * calls take some microseconds. No path of the list may lead over a symbolic link: what was planned outside is what
  * is mounted here, or nothing is run.
  *
- * bubblewrap has bound the machine's whole tree without devices and set-user-ID programs, and made /dev and /proc;
- * everything here is cloned from that. The mounts belong to the user namespace that bubblewrap has made, as its own
+ * bubblewrap has bound the machine's whole tree without devices and set-user-ID programs, and ground.c has made /dev and
+ * /proc; everything here is cloned from that. The mounts belong to the user namespace that bubblewrap has made, as its own
  * would; the command lives in a namespace within (privileges.c) that owns none of them. The guard of the masks
  * (watch.c) thus finds and joins the owner as it does with bubblewrap's mounts.
  */
 #include "helper.h"
 
 #include <linux/mount.h>
-#include <linux/openat2.h>
 #include <linux/resource.h>
 #include <linux/stat.h>
 
@@ -46,22 +45,8 @@ static int count;
 /* Where the mounts are made: the root of this process, or what will become it. */
 static int root;
 
-static void __attribute__((noreturn)) refuse_at(const char *path) {
-  say("the sandbox could not be set up, nothing was run (mount on ", path, ")");
-  leave(EXIT_SETUP);
-}
-
-/* A path from a folder on that never leaves it. */
-static int open_in(int folder, const char *path) {
-  struct open_how how = {O_PATH | O_CLOEXEC, 0, RESOLVE_NO_SYMLINKS | RESOLVE_IN_ROOT};
-  return (int)CALL(__NR_openat2, folder, path, &how, sizeof how);
-}
-
-static void set_attributes(int tree, const char *path, word attributes, word propagation, word flags) {
-  struct mount_attr change = {attributes, 0, propagation, 0};
-  if (call6(__NR_mount_setattr, (word)tree, (word) "", AT_EMPTY_PATH | flags, (word)&change, sizeof change, 0) != 0) {
-    refuse_at(path);
-  }
+static int new_memory(const char *mode, const char *path) {
+  return new_file_system("tmpfs", mode, UNPRIVILEGED, path);
 }
 
 static int is_folder(int descriptor) {
@@ -70,39 +55,6 @@ static int is_folder(int descriptor) {
     refuse("type of a mount");
   }
   return S_ISDIR(found.stx_mode);
-}
-
-/* Closes the place. */
-static int clone_of(long place, const char *path) {
-  long tree = CALL(__NR_open_tree, place, "", OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_EMPTY_PATH | AT_RECURSIVE, 0);
-  CALL(__NR_close, place, 0, 0, 0);
-  if (tree < 0) {
-    refuse_at(path);
-  }
-  return (int)tree;
-}
-
-static int new_memory(const char *mode, const char *path) {
-  long context = CALL(__NR_fsopen, "tmpfs", FSOPEN_CLOEXEC, 0, 0);
-  if (context < 0 || call6(__NR_fsconfig, (word)context, FSCONFIG_SET_STRING, (word) "mode", (word)mode, 0, 0) != 0 ||
-      call6(__NR_fsconfig, (word)context, FSCONFIG_CMD_CREATE, 0, 0, 0, 0) != 0) {
-    refuse_at(path);
-  }
-  long tree = CALL(__NR_fsmount, context, FSMOUNT_CLOEXEC, UNPRIVILEGED, 0);
-  CALL(__NR_close, context, 0, 0, 0);
-  if (tree < 0) {
-    refuse_at(path);
-  }
-  return (int)tree;
-}
-
-/* Closes the target. */
-static void move_to(int tree, int target, const char *path) {
-  if (target < 0 || call6(__NR_move_mount, (word)tree, (word) "", (word)target, (word) "",
-                          MOVE_MOUNT_F_EMPTY_PATH | MOVE_MOUNT_T_EMPTY_PATH, 0) != 0) {
-    refuse_at(path);
-  }
-  CALL(__NR_close, target, 0, 0, 0);
 }
 
 /* The rest of the path when it lies in the folder, otherwise nothing. */
@@ -194,14 +146,17 @@ static void make(const struct entry *entry) {
   }
 }
 
-/* One file system for all folders that show nothing, attached as long as it is cloned: older kernels ask for that. */
+/*
+ * One file system for all folders that show nothing, attached because older kernels clone no other, and left there:
+ * /proc comes over it, and to detach a mount takes as long as to make several.
+ */
 static void take_nothing(void) {
   int nothing = new_memory("755", "/proc");
   if (CALL(__NR_mkdirat, nothing, kinds[EMPTY].name, 0755, 0) != 0 ||
       CALL(__NR_mkdirat, nothing, kinds[CLOSED].name, 0, 0) != 0) {
     refuse("place that shows nothing");
   }
-  set_attributes(nothing, "/proc", MOUNT_ATTR_RDONLY, 0, 0);
+  set_attributes(nothing, "/proc", MOUNT_ATTR_RDONLY, 0, 0, 0);
   move_to(nothing, open_in(root, "/proc"), "/proc");
   for (struct entry *entry = entries; entry < entries + count; entry++) {
     if (entry->kind == EMPTY || entry->kind == CLOSED) {
@@ -209,13 +164,10 @@ static void take_nothing(void) {
     } else if (entry->kind == UNREADABLE) {
       /* On a mount without devices nobody can open one, and programs that search folders pass it by. */
       entry->tree = clone_of(open_in(root, "/dev/null"), entry->path);
-      set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY | UNPRIVILEGED, 0, 0);
+      set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY | UNPRIVILEGED, 0, 0, 0);
     }
   }
   CALL(__NR_close, nothing, 0, 0, 0);
-  if (CALL(__NR_umount2, "/proc", MNT_DETACH_, 0, 0) != 0) {
-    refuse("place that shows nothing");
-  }
 }
 
 /* Before anything is covered. */
@@ -224,7 +176,7 @@ static void take_sources(void) {
     if (kinds[entry->kind].has_source && entry->kind != LINK) {
       entry->tree = clone_of(open_in(root, entry->source), entry->source);
       if (entry->kind == READABLE) {
-        set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE);
+        set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY, 0, 0, AT_RECURSIVE);
       }
     }
   }
@@ -233,7 +185,7 @@ static void take_sources(void) {
 /* The machine's tree as it is, read-only, or an empty one over it. */
 static void make_root(void) {
   if (entries->kind == READABLE) {
-    set_attributes(root, "/", MOUNT_ATTR_RDONLY, 0, AT_RECURSIVE);
+    set_attributes(root, "/", MOUNT_ATTR_RDONLY, 0, 0, AT_RECURSIVE);
   } else if (entries->kind == SHOWN) {
     entries->tree = new_memory(kinds[SHOWN].mode, "/");
     move_to(entries->tree, root, "/");
@@ -295,7 +247,7 @@ void make_mounts(void) {
   allow_descriptors(&most);
   root = (int)CALL(__NR_openat, AT_FDCWD, "/", O_PATH | O_CLOEXEC, 0);
   /* What the machine mounts later must not come over what is hidden here. */
-  set_attributes(root, "/", 0, MS_PRIVATE, AT_RECURSIVE);
+  set_attributes(root, "/", 0, 0, MS_PRIVATE, AT_RECURSIVE);
   take_sources();
   take_nothing();
   make_root();
@@ -312,7 +264,7 @@ void make_mounts(void) {
   /* Last, because mount points had to be made in them. */
   for (const struct entry *entry = entries; entry < entries + count; entry++) {
     if (entry->kind == SHOWN || entry->kind == PASSAGE) {
-      set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY, 0, 0);
+      set_attributes(entry->tree, entry->path, MOUNT_ATTR_RDONLY, 0, 0, 0);
     }
   }
   enter_root();
