@@ -57,7 +57,7 @@ export function innerGitFolders(gitFolder: string): string[] {
  * Whether a repository's folder names the pointer that leads to it: the `gitdir` file of a linked worktree, or the
  * `core.worktree` of a submodule. A command can make a pointer to any repository, but not what that one says.
  */
-export function namesPointer(gitFolder: string, pointer: string): boolean {
+function namesPointer(gitFolder: string, pointer: string): boolean {
   const workTree = dirname(pointer);
   const back = readText(join(gitFolder, 'gitdir'), maxPointerBytes)?.trim();
   if (back !== undefined) {
@@ -66,6 +66,22 @@ export function namesPointer(gitFolder: string, pointer: string): boolean {
   const entries = parseGitConfig(readText(join(gitFolder, 'config'), maxConfigBytes) ?? '') ?? [];
   const named = entries.findLast(({ key }) => key === 'core.worktree')?.value;
   return named !== undefined && canonical(resolve(gitFolder, named)).path === workTree;
+}
+
+/**
+ * What git needs of the places that a `.git` leads to, a pointer file or a link: a repository's folder, if that names
+ * the `.git` itself, and the one with the objects of a linked worktree, if it has that worktree's folder where git
+ * keeps it. Anything else could be anybody's folder, by what a command or an archive wrote into the workspace.
+ */
+export function ownTargets(pointer: string, [folder, common]: readonly GitTarget[]): readonly string[] {
+  if (folder === undefined || folder.isMissing || !isGitFolder(folder.path)) {
+    return [];
+  }
+  if (!namesPointer(folder.path, pointer)) {
+    return [];
+  }
+  const isAround = common !== undefined && dirname(folder.path) === join(common.path, 'worktrees');
+  return isAround && isGitFolder(common.path) ? [folder.path, common.path] : [folder.path];
 }
 
 /** The `.git` that git finds above a folder that has none; undefined when there is none. */

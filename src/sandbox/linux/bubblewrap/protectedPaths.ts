@@ -11,7 +11,7 @@ import {
   innerGitFolders,
   isGitFolder,
   lookUp,
-  namesPointer,
+  ownTargets,
 } from '../../git/gitFolders.ts';
 import { gitReach } from '../../git/gitReach.ts';
 import { isBelow, isInside } from '../../paths.ts';
@@ -148,11 +148,11 @@ class Search {
     } else {
       this.keep(path);
     }
-    const targets = entry.isFile() ? followGitPointer(path) : [linkTarget(path)];
-    const isOwn = targets[0] !== undefined && namesPointer(targets[0].path, path);
-    for (const target of targets) {
-      this.#target(target, dirname(path), isOwn);
+    const targets = targetsOf(path);
+    for (const target of targets.filter(({ path: place }) => this.isWritable(place))) {
+      this.#target(target, dirname(path));
     }
+    this.#openTargets(path, targets);
   }
 
   /** What git executes from a repository's folder that is writable otherwise, and from those inside of it. */
@@ -234,15 +234,19 @@ class Search {
     this.#reach(path, workTree);
   }
 
-  #target(target: GitTarget, workTree: string, isOwn: boolean): void {
-    if (this.isWritable(target.path)) {
-      if (target.isMissing) {
-        this.#hold(target.path);
-      } else {
-        this.#gitFolder(target.path, workTree);
-      }
-    } else if (!target.isMissing && isOwn) {
-      this.#openOutside(target.path, workTree);
+  #target(target: GitTarget, workTree: string): void {
+    if (target.isMissing) {
+      this.#hold(target.path);
+    } else {
+      this.#gitFolder(target.path, workTree);
+    }
+  }
+
+  /** Where commands may write the first, its word about the second is theirs. */
+  #openTargets(pointer: string, targets: readonly GitTarget[]): void {
+    const [folder, ...others] = ownTargets(pointer, targets);
+    if (folder !== undefined && !this.isWritable(folder)) {
+      [folder, ...others].forEach((path) => this.#openOutside(path, dirname(pointer)));
     }
   }
 
@@ -253,17 +257,21 @@ class Search {
     if (path === undefined || accessTo(this.#policy, dirname(path)) === 'none') {
       return path !== undefined;
     }
-    const targets = lookUp(path)?.isFile() === true ? followGitPointer(path) : [{ path, isMissing: false }];
-    for (const target of targets.filter(({ isMissing }) => !isMissing)) {
-      this.#openOutside(target.path, dirname(path));
+    if (lookUp(path)?.isDirectory() === true) {
+      this.#openOutside(path, dirname(path));
+    } else {
+      this.#openTargets(path, targetsOf(path));
     }
     return true;
   }
 
-  /** Git does not work in a repository of another user, so that one stays closed; as does what a person's rule says. */
+  /**
+   * Git does not work in a repository of another user, so that one stays closed; as does what a person's rule says,
+   * and what is full of secrets.
+   */
   #openOutside(path: string, workTree: string): void {
     const rule = deepestRule(this.#policy.files, path);
-    const isOpen = rule === undefined || rule.source === 'default';
+    const isOpen = rule === undefined || (rule.source === 'default' && rule.writtenAs !== ':secrets');
     if (this.isWritable(path) || !isOpen || lookUp(path)?.uid !== process.getuid?.()) {
       return;
     }
@@ -333,6 +341,11 @@ function isOfSubmodule(gitFolder: string): boolean {
 /** A linked worktree's folder has no hooks of its own. */
 function isGitFolderOfItsOwn(folder: string): boolean {
   return lookUp(join(folder, 'objects')) !== undefined;
+}
+
+/** Where a `.git` leads that is no folder. */
+function targetsOf(path: string): readonly GitTarget[] {
+  return lookUp(path)?.isFile() === true ? followGitPointer(path) : [linkTarget(path)];
 }
 
 /** Where a link leads in the end, also when nothing is there. */
