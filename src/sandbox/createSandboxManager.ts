@@ -49,7 +49,16 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
         const { argv, cwd, env } = command;
         const owner = platform === 'linux' ? ownerArguments(options.helperPath) : [];
-        return ok({ owner, argv, cwd, env, sandbox: 'none', blocked: () => [], release: async () => [] });
+        return ok({
+          owner,
+          argv,
+          cwd,
+          env,
+          sandbox: 'none',
+          blocked: () => [],
+          denied: () => [],
+          release: async () => [],
+        });
       }
       const chosen = (await check()).launcherFor(policy);
       const launch: Result<Launch, SandboxError> = chosen.ok

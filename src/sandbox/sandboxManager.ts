@@ -1,5 +1,6 @@
 import type { Result } from '../base/result.ts';
 import type { Finding } from './aftermath/finding.ts';
+import type { DeniedCall } from './denials/deniedCall.ts';
 import type { BlockedRequest } from './network/blockedRequest.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
 
@@ -23,6 +24,8 @@ export interface Launch {
   readonly sandbox: SandboxType;
   /** What the allow-list of the network has refused so far. */
   blocked(): readonly BlockedRequest[];
+  /** The system calls that were refused, a few distinct ones; known once it is released. */
+  denied(): readonly DeniedCall[];
   /**
    * Removes what the launch left on the machine (empty mount points), and disarms what the command left for git or
    * editors to run. Call it once, after the launcher's exit; it does not reject.

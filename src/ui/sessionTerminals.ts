@@ -5,6 +5,9 @@ import type { Session } from '../runtime/sessions/session.ts';
 import { findingLines } from '../sandbox/aftermath/findingLines.ts';
 import { createSessionTerminal } from '../terminal/sessionTerminal.vscode.ts';
 
+/** Of what the sandbox stopped, at the end of a terminal. */
+const mostSentences = 3;
+
 /** The terminals that look at sessions: any number per session, made when somebody asks to see it. */
 export class SessionTerminals implements Disposable {
   readonly #store = new DisposableStore();
@@ -42,7 +45,10 @@ export class SessionTerminals implements Disposable {
     const terminal = createSessionTerminal(session, {
       answersQueries: () => this.#newest(session) === terminal,
       endsSessionOnClose: () => endsOnClose(session),
-      sandboxSentences: () => [session.denial()?.message ?? [], findingLines(session.findings)].flat(),
+      sandboxSentences: () => [
+        ...session.denials().slice(0, mostSentences).map(({ message }) => message),
+        ...findingLines(session.findings),
+      ],
     });
     this.#terminals.set(session, [...(this.#terminals.get(session) ?? []), terminal]);
     return terminal;

@@ -1,6 +1,7 @@
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
+import type { DeniedCall } from '../../sandbox/denials/deniedCall.ts';
 import type { BlockedRequest } from '../../sandbox/network/blockedRequest.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
@@ -42,6 +43,12 @@ export interface ExitStatus {
   readonly blockedRequests?: readonly BlockedRequest[];
 }
 
+/** What was refused for certain. */
+export interface Refusals {
+  readonly requests: readonly BlockedRequest[];
+  readonly calls: readonly DeniedCall[];
+}
+
 export interface ReadRequest {
   /** Return events with a higher `seq`. 0 reads from the start. */
   readonly afterSeq: number;
@@ -74,6 +81,8 @@ export interface ExecProcess {
   readonly exit: ExitStatus | undefined;
   /** What the command left behind and the sandbox disarmed; known once it is closed. */
   readonly findings: readonly Finding[];
+  /** What proxy and kernel have refused to the command, whatever it made of it; complete once it is closed. */
+  readonly refusals: Refusals;
   /** Resolves with the `closed` event: exited, and its output drained (at most 2 s after the exit). */
   readonly closed: Promise<void>;
   /** Every event from the moment of subscription. Subscribe synchronously after start to miss none. */

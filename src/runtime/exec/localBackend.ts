@@ -18,6 +18,7 @@ import type {
   ExitStatus,
   ReadRequest,
   ReadResult,
+  Refusals,
   SpawnError,
   StartError,
   StartParams,
@@ -127,6 +128,10 @@ class LocalProcess implements ExecProcess {
 
   get findings(): readonly Finding[] {
     return this.#findings;
+  }
+
+  get refusals(): Refusals {
+    return { requests: this.#launch.blocked(), calls: this.#launch.denied() };
   }
 
   async read(request: ReadRequest): Promise<ReadResult> {

@@ -23,7 +23,7 @@ export async function waitForYield(session: Session, { yieldMs, signal }: Answer
   }
 }
 
-/** The answer text of the reference, with lines more when the sandbox likely stopped something or disarmed what was left. */
+/** The answer text of the reference, with lines more when the sandbox stopped something or disarmed what was left. */
 export async function composeAnswer(
   session: Session,
   request: AnswerRequest,
@@ -31,17 +31,33 @@ export async function composeAnswer(
 ): Promise<string> {
   const { text, originalTokens } = await session.takeAnswer(request.form, request.maxTokens);
   const { state } = session;
-  const denial = session.denial();
   return [
     `Chunk ID: ${randomBytes(3).toString('hex')}`,
     `Wall time: ${(wallTimeMs / 1_000).toFixed(4)} seconds`,
     state.kind === 'exited'
       ? `Process exited with code ${state.exitCode}`
       : `Process running with session ID ${session.id}`,
-    ...(denial === undefined ? [] : [`Sandbox: ${denial.message} ${denial.hint}`]),
+    ...denialLines(session),
     ...findingLines(session.findings).map((line) => `Sandbox: ${line}`),
     `Original token count: ${originalTokens}`,
     'Output:',
     text,
   ].join('\n');
+}
+
+const mostDenialLines = 3;
+
+/** The reason of a failure with what to do about it, then what else was stopped. */
+function denialLines(session: Session): readonly string[] {
+  const reason = session.denial();
+  const others = session.denials().filter((denial) => denial !== reason);
+  const shown = others.slice(0, reason === undefined ? mostDenialLines : mostDenialLines - 1);
+  const rest = others.length - shown.length;
+  return [
+    ...(reason === undefined ? [] : [`Sandbox: ${reason.message} ${reason.hint}`]),
+    ...shown.map(
+      ({ message }) => `Sandbox: ${message}${reason === undefined ? ' The command went on.' : ''}`,
+    ),
+    ...(rest > 0 ? [`Sandbox: ${rest} more ${rest === 1 ? 'thing was' : 'things were'} stopped.`] : []),
+  ];
 }

@@ -1,7 +1,8 @@
 import { Emitter } from '../../base/event.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { Denial } from '../../sandbox/describeDenial.ts';
-import { describeDenial } from '../../sandbox/describeDenial.ts';
+import { describeDenials } from '../../sandbox/describeDenial.ts';
+import { thisPerson } from '../../sandbox/denials/person.ts';
 import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
@@ -57,7 +58,7 @@ export class Session implements SessionView {
   #heldBack: Uint8Array = new Uint8Array();
   #state: SessionState = { kind: 'running' };
   #isClosed = false;
-  #denial: Denial | undefined;
+  #denials: readonly Denial[] = [];
   readonly #whenClosed = Promise.withResolvers<void>();
 
   constructor(process: ExecProcess, info: SessionInfo) {
@@ -96,9 +97,14 @@ export class Session implements SessionView {
     return this.#whenClosed.promise;
   }
 
-  /** What the sandbox likely stopped; undefined while running and when nothing was. */
+  /** What made the command fail, most likely; undefined while it runs, and when it succeeded. */
   denial(): Denial | undefined {
-    return this.#denial;
+    return this.#state.kind === 'exited' && this.#state.exitCode !== 0 ? this.#denials[0] : undefined;
+  }
+
+  /** What the sandbox stopped, most certain first, also where the command went on without it; none while it runs. */
+  denials(): readonly Denial[] {
+    return this.#denials;
   }
 
   /** What the command left behind and the sandbox disarmed; none while it runs. */
@@ -188,30 +194,35 @@ export class Session implements SessionView {
   }
 
   async #finish(): Promise<void> {
-    await this.#explainDenial();
+    await this.#explainDenials();
     this.#isClosed = true;
     this.#didClose.fire();
     this.#didChangeState.fire();
     this.#whenClosed.resolve();
   }
 
-  async #explainDenial(): Promise<void> {
-    if (this.#state.kind !== 'exited' || this.#state.exitCode === 0 || this.#process.sandbox === 'none') {
+  async #explainDenials(): Promise<void> {
+    if (this.#state.kind !== 'exited' || this.#process.sandbox === 'none') {
       return;
     }
-    const { exitCode, sandboxDenied, blockedRequests } = this.#state;
-    const { chunks } = await this.#process.read({ afterSeq: 0 });
-    const all = Buffer.concat(chunks.map(({ chunk }) => chunk));
-    const output = decodeUtf8(all.subarray(-denialTailBytes));
-    this.#denial = describeDenial({
-      output,
+    const { exitCode } = this.#state;
+    const { requests, calls } = this.#process.refusals;
+    this.#denials = describeDenials({
+      output: exitCode === 0 ? '' : await this.#newestOutput(),
       policy: this.policy,
       exitCode,
       cwd: this.cwd,
       canonicalize,
-      isSuspected: sandboxDenied,
-      blockedRequests,
+      person: thisPerson,
+      blockedRequests: requests,
+      deniedCalls: calls,
     });
+  }
+
+  async #newestOutput(): Promise<string> {
+    const { chunks } = await this.#process.read({ afterSeq: 0 });
+    const all = Buffer.concat(chunks.map(({ chunk }) => chunk));
+    return decodeUtf8(all.subarray(-denialTailBytes));
   }
 }
 

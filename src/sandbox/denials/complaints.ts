@@ -4,7 +4,7 @@ import type { Location } from '../policy/files/locate.ts';
 export interface Complaint {
   /** As it was printed; absent when the line names none. */
   readonly path?: string;
-  readonly kind: 'read-only' | 'permission' | 'missing';
+  readonly kind: 'read-only' | 'permission' | 'operation' | 'missing';
 }
 
 /** A complaint with the place that it is really about. */
@@ -27,6 +27,7 @@ export function findComplaints(output: string): readonly Complaint[] {
 
 const kinds: Readonly<Record<string, Complaint['kind']>> = {
   'read-only file system': 'read-only',
+  'operation not permitted': 'operation',
   'no such file or directory': 'missing',
 };
 
@@ -36,7 +37,7 @@ function pathIn(text: string): string | undefined {
   if (quoted !== undefined) {
     return quoted;
   }
-  return [...text.matchAll(/(?:^|\s)((?:\/|~\/|\.{1,2}\/)[^\s:,]+)(?=\s*(?:[:,]|$))/g)].at(-1)?.[1];
+  return [...text.matchAll(/(?:^|\s|unix:\/\/)((?:\/|~\/|\.{1,2}\/)[^\s:,]+)(?=\s*(?:[:,]|$))/g)].at(-1)?.[1];
 }
 
 /** A name without a folder, right before the message: `cat: .env: Permission denied`. */

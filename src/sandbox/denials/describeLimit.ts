@@ -1,6 +1,6 @@
 import type { ResourceLimits } from '../policy/limits.ts';
 import type { PolicySource, SandboxPolicy } from '../policy/policy.ts';
-import type { Denial } from '../describeDenial.ts';
+import type { Denial } from './denial.ts';
 
 interface LimitSign {
   readonly limit: keyof ResourceLimits;
@@ -43,6 +43,7 @@ export function describeLimit(output: string, exitCode: number, policy: SandboxP
     const isSign = exitCode === code || words?.test(output) === true;
     if (value !== undefined && isSign) {
       return {
+        certainty: exitCode === code ? 'known' : 'likely',
         clause: 'limits',
         message: `The sandbox ${exitCode === code ? 'ended' : 'likely stopped'} the command: ${message(value)}, which is its limit.`,
         hint: cure(limit, policy.sources.limits),

@@ -1,7 +1,6 @@
 import { dirname } from 'node:path';
-import type { Denial } from '../describeDenial.ts';
+import type { Denial } from './denial.ts';
 import { depthOf, isInside } from '../paths.ts';
-import { accessTo } from '../policy/fileRules.ts';
 import type { PolicyMachine } from '../policy/input.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Widening } from '../policy/widening.ts';
@@ -20,12 +19,15 @@ export function wideningsFor(
 }
 
 function candidates(
-  { clause, host, path }: Denial,
+  { clause, host, socket, path, access }: Denial,
   policy: SandboxPolicy,
   machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
 ): readonly Widening[] {
   if (host !== undefined) {
-    return [{ kind: 'host', host }];
+    return [{ kind: 'host', host }, ...(clause === 'network' ? [{ kind: clause }] : [])];
+  }
+  if (socket !== undefined) {
+    return [{ kind: 'socket', path: socket }];
   }
   if (clause === 'network' || clause === 'mode') {
     return [{ kind: clause }];
@@ -34,9 +36,8 @@ function candidates(
   if (!isPath) {
     return [];
   }
-  const access = accessTo(policy, path) === 'none' ? 'read' : 'write';
   const target = machine.canonicalize(path) === undefined ? makingFolder(path, policy, machine) : path;
-  return target === undefined ? [] : [{ kind: 'path', path: target, access }];
+  return target === undefined ? [] : [{ kind: 'path', path: target, access: access ?? 'read' }];
 }
 
 /** The folder in which a missing path would be made, unless opening it would open far more than was asked for. */

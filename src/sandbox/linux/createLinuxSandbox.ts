@@ -244,6 +244,7 @@ async function launch(
     env: withoutLoader(command.env),
     sandbox: 'bubblewrap',
     blocked: () => network.value?.blocked ?? [],
+    denied: () => [],
     release,
   });
 }

@@ -137,8 +137,9 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         cwd: canonicalIfAny(command.cwd) ?? command.cwd,
         env: withoutLoader(command.env),
         sandbox: 'landlock',
-        // Nothing was made for it on the machine.
         blocked: () => [],
+        denied: () => [],
+        // Nothing was made for it on the machine.
         release: async () => [],
       });
     },

@@ -1,39 +1,16 @@
 import { dirname, join } from 'node:path';
-import type { Denial } from '../describeDenial.ts';
 import { isBelow, isInside } from '../paths.ts';
 import { deepestRule } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import { writableRoots } from '../policy/policy.ts';
 import { cureOf, ruleWords } from '../ruleWords.ts';
-import type { LocatedComplaint } from './complaints.ts';
+import type { Denial } from './denial.ts';
 
-/**
- * Explains a write that failed. The last complaint wins: it is what ended the command. A read-only file system,
- * which programs do not report by accident, outranks the vaguer ones. Undefined when nothing speaks of a write.
- */
-export function describeWrite(
-  complaints: readonly LocatedComplaint[],
-  policy: SandboxPolicy,
-): Denial | undefined {
-  const found =
-    complaints.findLast(({ kind, path }) => kind === 'read-only' && path !== undefined) ??
-    complaints.findLast(({ kind }) => kind === 'read-only') ??
-    complaints.findLast(({ path }) => path !== undefined);
-  if (found === undefined) {
-    return undefined;
-  }
-  const path = found.place?.path ?? found.path;
-  const what = path === undefined ? 'a write' : `the write to ${path}`;
-  const verb = found.kind === 'read-only' && path !== undefined ? 'stopped' : 'likely stopped';
-  const { message, ...reason } = reasonFor(path, policy);
-  return {
-    ...(path !== undefined && { path }),
-    ...reason,
-    message: `The sandbox ${verb} ${what}: ${message}.`,
-  };
-}
+/** Why the policy stops a write, and what to do about it. */
+export type Reason = Pick<Denial, 'clause' | 'message' | 'hint'>;
 
-function reasonFor(path: string | undefined, policy: SandboxPolicy): Denial {
+/** For a write that failed though permissions let it through. `path`: canonical, if anybody knows it. */
+export function reasonAgainstWrite(path: string | undefined, policy: SandboxPolicy): Reason {
   if (policy.mode === 'read-only') {
     return { clause: 'mode', message: 'this root is read-only', hint: cureOfMode(policy) };
   }
@@ -59,7 +36,7 @@ function cureOfMode({ sources }: SandboxPolicy): string {
     : 'If it must write, ask the user to choose workspace-write for this root in the status bar.';
 }
 
-function inGit({ git, sources }: SandboxPolicy): Denial {
+function inGit({ git, sources }: SandboxPolicy): Reason {
   if (git === 'writable') {
     return {
       clause: 'git',
@@ -80,13 +57,13 @@ function inGit({ git, sources }: SandboxPolicy): Denial {
       };
 }
 
-const metadata: Denial = {
+const metadata: Reason = {
   clause: 'writableRoots',
   message: 'metadata of tools in a root (.git, .vscode, .agents …) is protected',
   hint: 'If it must write there, ask the user to add the protected folder to cordon.sandbox.writableRoots.',
 };
 
-function outside(policy: SandboxPolicy, folder: string): Denial {
+function outside(policy: SandboxPolicy, folder: string): Reason {
   return {
     clause: 'writableRoots',
     message: `writes are limited to ${writableRoots(policy).join(', ')}`,
