@@ -46,7 +46,10 @@ export class SessionTerminals implements Disposable {
       answersQueries: () => this.#newest(session) === terminal,
       endsSessionOnClose: () => endsOnClose(session),
       sandboxSentences: () => [
-        ...session.denials().slice(0, mostSentences).map(({ message }) => message),
+        ...session
+          .denials()
+          .slice(0, mostSentences)
+          .map(({ message }) => message),
         ...findingLines(session.findings),
       ],
     });
