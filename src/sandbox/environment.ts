@@ -54,6 +54,9 @@ const coreNames: ReadonlySet<string> = new Set([
 
 const secretNames = ['*KEY*', '*SECRET*', '*TOKEN*'];
 
+/** Whether a variable's name says that its value is a secret. */
+export const isSecretVariable = matcher(secretNames);
+
 /** These load code into every program they reach, the launcher included; nobody may set them through Cordon. */
 const loaderNames = ['LD_*', 'DYLD_*'];
 
