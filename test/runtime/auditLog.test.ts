@@ -18,18 +18,24 @@ const fixture = join(import.meta.dirname, '../fixtures/auditWriter.ts');
 describe('The audit log', () => {
   let temporary: TemporaryFolder;
   let folder: string;
+  let memory = '';
 
   beforeEach(async () => {
     temporary = await createTemporaryFolder('audit');
     folder = join(temporary.path, 'audit');
   });
-  afterEach(() => temporary.dispose());
+  afterEach(async () => {
+    await temporary.dispose();
+    if (memory !== '') {
+      await rm(memory, { recursive: true });
+    }
+    memory = '';
+  });
 
   it('loses at most the entry that was being written when its process is killed, a hundred times', async function () {
     this.timeout(180_000);
     // In memory: on a disk nearly all of the time would be spent in waiting for it, and hardly ever in a write.
-    const memory = await mkdtemp('/dev/shm/cordon-audit-');
-    after(() => rm(memory, { recursive: true }));
+    memory = await mkdtemp('/dev/shm/cordon-audit-');
     // As one file it starts in a fraction of the time.
     const writer = join(temporary.path, 'writer.mjs');
     await build({
