@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { assertEnded, descendantsOf, listProcesses } from '../harness/processes.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { assertNone, normaliseSpaces } from './expect.ts';
+import { assertNone, expectText } from './expect.ts';
 import { useChat } from './useChat.ts';
 import type { Editor } from './harness.ts';
 
@@ -45,7 +45,7 @@ describe('a tool call in chat, in a folder without a sandbox', () => {
     await ask({ cmd });
     await card.getByText('Run without a sandbox?').first().waitFor();
     const message = card.locator('.chat-confirmation-widget-message p').filter({ hasText: 'touch skipped' });
-    assert.equal(normaliseSpaces(await message.first().innerText()), cmd);
+    await expectText(message, cmd);
     assert.ok(await message.first().evaluate(isWrapped), 'the command runs out of the card');
     await editor.screenshot('chat-confirmation');
     await skip();

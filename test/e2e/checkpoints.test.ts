@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
 import { expectCount } from './expect.ts';
-import { pickInMenu, pressRowButton } from './harness.ts';
+import { isDone, momentMs, pickInMenu, pressRowButton } from './harness.ts';
 import type { Editor } from './harness.ts';
 import { useChat } from './useChat.ts';
 
@@ -126,11 +126,7 @@ async function chooseInMenu(editor: Editor, row: Locator, entry: string): Promis
   await waitFor('the menu of the row', async () => {
     await row.click();
     await editor.press('Shift+F10');
-    const opened = editor.page.locator('.monaco-menu').waitFor({ timeout: 5_000 });
-    return opened.then(
-      () => true,
-      () => false,
-    );
+    return isDone(editor.page.locator('.monaco-menu').waitFor({ timeout: momentMs }));
   });
   await pickInMenu(editor, entry);
 }

@@ -219,7 +219,7 @@ export async function pickInMenu(
 }
 
 /** Whether an action on the page was done before its own timeout. */
-function isDone(action: Promise<unknown>): Promise<boolean> {
+export function isDone(action: Promise<unknown>): Promise<boolean> {
   return action.then(
     () => true,
     () => false,
@@ -230,7 +230,7 @@ function isDone(action: Promise<unknown>): Promise<boolean> {
 const startMs = 120_000;
 
 /** How long one attempt may take where there are several, each of which does no harm when it was one too many. */
-const momentMs = 5_000;
+export const momentMs = 5_000;
 
 const runIdVariable = 'CORDON_TEST_RUN';
 

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
+import { expectCount } from './expect.ts';
 import { useChat } from './useChat.ts';
 
 describe('a patch of an agent in open files', () => {
@@ -38,7 +39,7 @@ describe('a patch of an agent in open files', () => {
     );
     await answer(/A evening\.md/);
     assert.match(await read('README.md'), /Patched/);
-    await line('Good evening').click();
+    await editor.clickInto(line('Good evening'));
     await editor.press('Control+z');
     await editor.screenshot('undo-patch');
     await waitFor('the disk to follow', async () => (await read('README.md')) === readme);
@@ -57,7 +58,7 @@ describe('a patch of an agent in open files', () => {
     await answer(/M crlf\.txt/);
     await line('THIRD').waitFor();
     assert.equal(await read('crlf.txt'), 'typed first\r\nadded\r\nsecond\r\nTHIRD\r\nfourth\r\n');
-    assert.equal(await editor.page.locator('.tab.dirty').count(), 0);
+    await expectCount(editor.page.locator('.tab.dirty'), 0);
     await editor.waitForText(/Ln 1, Col 7/);
     await editor.screenshot('patched-unsaved');
   });
@@ -85,10 +86,8 @@ describe('a patch of an agent in open files', () => {
 
   async function open(name: string, text: string): Promise<void> {
     const { editor } = chat();
-    await editor.press('Control+p');
-    await editor.type(name);
-    await editor.pick(name);
-    await line(text).click();
+    await editor.openFile(name);
+    await editor.clickInto(line(text));
   }
 
   function line(text: string): Locator {

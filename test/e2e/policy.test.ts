@@ -5,7 +5,7 @@ import type { Locator } from 'playwright-core';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { waitFor } from '../harness/waitFor.ts';
-import { useEditor } from './harness.ts';
+import { isDone, momentMs, useEditor } from './harness.ts';
 import type { Editor } from './harness.ts';
 
 const codexConfig = `
@@ -35,22 +35,28 @@ describe('the effective policy', () => {
   it('leads from the name of a setting to the setting', async () => {
     const { page, press, screenshot } = editor();
     const link = page.locator('.view-lines .detected-link', { hasText: 'cordon.sandbox.network' }).first();
-    const box = await link.boundingBox();
-    assert.ok(box !== null);
-    // By the mouse itself: the editor draws the link anew while the key is down.
-    await page.mouse.move(box.x + 60, box.y + box.height / 2);
-    await page.keyboard.down('Control');
-    await page.mouse.click(box.x + 60, box.y + box.height / 2);
-    await page.keyboard.up('Control');
-    await page.locator('.settings-editor').getByText('Whether sandboxed commands reach').waitFor();
+    const settings = page.locator('.settings-editor');
+    await waitFor('the settings', async () => {
+      const box = await link.boundingBox();
+      assert.ok(box !== null);
+      // By the mouse itself: the editor draws the link anew while the key is down.
+      await page.mouse.move(box.x + 60, box.y + box.height / 2);
+      await page.keyboard.down('Control');
+      await page.mouse.click(box.x + 60, box.y + box.height / 2);
+      await page.keyboard.up('Control');
+      return isDone(settings.waitFor({ timeout: momentMs }));
+    });
+    await settings.getByText('Whether sandboxed commands reach').waitFor();
     await screenshot('settings-network');
-    await press('Escape');
-    await page.locator('.settings-editor').waitFor({ state: 'hidden' });
+    await waitFor('the settings to go', async () => {
+      await press('Escape');
+      return isDone(settings.waitFor({ state: 'hidden', timeout: momentMs }));
+    });
   });
 
   it('opens from the status bar, and follows a choice made there', async () => {
-    const { statusBarItem, pick, press, quickInput, screenshot } = editor();
-    await press('Control+W');
+    const { statusBarItem, pick, closeAllEditors, quickInput, screenshot } = editor();
+    await closeAllEditors();
     await statusBarItem('sandbox').click();
     await pick('Show Effective Policy');
     await waitForPage(editor(), ['## Network off']);
@@ -89,7 +95,9 @@ describe('importing the settings of another program', () => {
   });
 
   it('applies it as a profile that counts at once, and takes it back', async () => {
-    const { notification, statusBarItem, screenshot } = editor();
+    const { runCommand, pick, notification, statusBarItem, screenshot } = editor();
+    await runCommand('Cordon: Import Sandbox Settings…');
+    await pick('Codex: review');
     await button(await notification(/nowhere wider/), 'Apply to User Settings').click();
     await statusBarItem('sandbox').getByText('Read only · network off').waitFor();
     const done = await notification(/profile “codex” is in use/);

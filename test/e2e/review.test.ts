@@ -4,9 +4,10 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
+import { assertNone, expectCount, expectText } from './expect.ts';
 import { pressRowButton as press } from './harness.ts';
 import type { Editor } from './harness.ts';
-import { useChat } from './useChat.ts';
+import { modelIsKnown, useChat } from './useChat.ts';
 
 const reviewed = { 'cordon.patch.review': 'always', 'files.autoSave': 'off' } as const;
 
@@ -25,8 +26,8 @@ describe('reviewing a patch of three files', () => {
     await ask(patchCall(threeFiles));
     await row(editor, /^Patch src\/greeting\.js, README\.md, notes\/today\.md, 3 files/).waitFor();
     await editor.statusBarItem('patchReviews').waitFor();
-    assert.equal(await editor.statusBarItem('patchReviews').innerText().then(words), '1');
-    assert.equal(await editor.page.locator('.editor-group-container .tab').count(), 0);
+    await expectText(editor.statusBarItem('patchReviews'), '1');
+    await assertNone(editor.page.locator('.editor-group-container .tab'));
     await editor.page
       .locator('.chat-editor-container .focused, .chat-editor-container.focused')
       .first()
@@ -73,14 +74,15 @@ describe('reviewing a patch of three files', () => {
     assert.doesNotMatch(await read('README.md'), /rejected line/);
     assert.equal(await read('notes/today.md'), '# Today\n');
     await editor.statusBarItem('patchReviews').waitFor({ state: 'hidden' });
-    await waitFor('the diffs to be closed', async () => (await editor.page.locator('.tab').count()) === 0);
+    await expectCount(editor.page.locator('.tab'), 0);
 
-    await openFile(editor, 'greeting.js');
+    await editor.openFile('greeting.js');
+    await editor.clickInto(editor.page.locator('.editor-group-container .view-line').first());
     await editor.press('Control+z');
     await waitFor('the file to be back', async () => (await read('src/greeting.js')) === before[0]);
     await waitFor('the other file', async () => (await read('README.md')) === before[1]);
     await waitFor('the new file to go', () => !existsSync(at('notes/today.md')));
-    await editor.runCommand('View: Close All Editors');
+    await editor.closeAllEditors();
   });
 
   it('tells the model why a patch was rejected; Escape decides nothing', async () => {
@@ -102,17 +104,14 @@ describe('reviewing a patch of three files', () => {
     await ask(patchCall(threeFiles));
     await row(editor, /^src\/greeting\.js, 1 hunk/).click();
     const line = editor.page.locator('.editor.modified .view-line').filter({ hasText: 'Good morning' });
-    await line.first().click();
+    await editor.clickInto(line.first());
     await editor.press('End');
     await editor.type(' // typed');
     await row(editor, /^Line 2, edited, waiting/).waitFor();
     await editor.screenshot('review-edited');
-    await waitFor(
-      'the text to be saved',
-      async () => (await editor.page.locator('.tab.dirty').count()) === 0,
-    );
+    await expectCount(editor.page.locator('.tab.dirty'), 0);
     await editor.runCommand('View: Close Editor');
-    await waitFor('the tab to go', async () => (await editor.page.locator('.tab').count()) === 0);
+    await expectCount(editor.page.locator('.tab'), 0);
     await row(editor, /^Line 2, edited, waiting/).waitFor();
     assert.equal(await read('src/greeting.js'), before[0]);
     await press(row(editor, /^Patch src/), 'Accept Patch');
@@ -155,7 +154,7 @@ describe('a review by keys, and a reload while it waits', () => {
     await editor.screenshot('review-after-reload');
     await press(row(editor, /^Patch later\.md/), 'Accept Patch');
     await waitFor('the file', () => existsSync(join(editor.workspace, 'later.md')));
-    await editor.page.locator('.model-picker-item').getByText('Scripted Model').waitFor();
+    await modelIsKnown(editor);
     await ask(patchCall(['*** Add File: next.md', '+# Next']));
     await press(row(editor, /^Patch next\.md/), 'Accept Patch');
     await answer(/Since the last call, the patch "later\.md" .* applied later\.md\./);
@@ -187,15 +186,4 @@ function patchCall(lines: readonly string[]): object {
 /** A row of the view, by what a screen reader says. */
 function row(editor: Editor, label: RegExp): Locator {
   return editor.page.locator('.pane-body .monaco-list-row').and(editor.page.getByLabel(label)).first();
-}
-
-async function openFile(editor: Editor, name: string): Promise<void> {
-  await editor.press('Control+p');
-  await editor.type(name);
-  await editor.pick(name);
-  await editor.page.locator('.editor-group-container .view-line').first().click();
-}
-
-function words(text: string): string {
-  return text.replaceAll('\u00a0', ' ').trim();
 }

@@ -22,9 +22,9 @@ describe('Cordon: Run Sandboxed…', () => {
   });
 
   it('closes the terminal on a key after the end', async () => {
-    const { press, page } = editor();
+    const { typeInTerminal, page } = editor();
     await page.waitForTimeout(600); // keys are ignored for a moment, so that none meant for the command closes it
-    await press('x');
+    await typeInTerminal('x');
     await page.locator('.terminal-wrapper.active').waitFor({ state: 'detached' });
   });
 
@@ -56,18 +56,16 @@ describe('Cordon: Run Sandboxed…', () => {
   });
 
   it('passes on what is typed, and the size of the terminal', async () => {
-    const { runCommand, answer, waitForTerminal, type, press } = editor();
+    const { runCommand, answer, waitForTerminal, typeInTerminal } = editor();
     await runCommand('Cordon: Run Sandboxed…');
     await answer(
       'read -p "name? " name; read -s -p "secret? " s; echo "[$name/${#s}]"; sleep 1; stty size',
       question,
     );
     await waitForTerminal(/^name\?$/m);
-    await type('Ada');
-    await press('Enter');
+    await typeInTerminal('Ada', 'Enter');
     await waitForTerminal(/^secret\?$/m);
-    await type('hunter2');
-    await press('Enter');
+    await typeInTerminal('hunter2', 'Enter');
     const shown = await waitForTerminal(/exited with code 0/);
     assert.match(shown, /\[Ada\/7\]/);
     assert.ok(!shown.includes('hunter2'));
@@ -78,7 +76,7 @@ describe('Cordon: Run Sandboxed…', () => {
     const { runCommand, answer, waitForTerminal, waitForText, press } = editor();
     await runCommand('Cordon: Run Sandboxed…');
     await answer('echo started; exec sleep 1000', question);
-    await waitForTerminal('started');
+    await waitForTerminal(/^started$/m);
     await runCommand('Terminal: Kill the Active Terminal Instance');
     await runCommand('Cordon: Show Session…');
     await waitForText(/ended by SIGTERM|exited with 143/);

@@ -24,6 +24,7 @@ describe('the sandbox in the status bar', () => {
     await pick('No sandbox');
     await page.locator('.monaco-dialog-box').getByText('without a sandbox?').waitFor();
     await page.keyboard.press('Escape');
+    await page.locator('.monaco-dialog-box').waitFor({ state: 'detached' });
     await statusBarItem('sandbox').getByText('Workspace write').waitFor();
     await runCommand('Cordon: Change Sandbox Mode…');
     await pick('No sandbox');
