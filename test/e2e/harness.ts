@@ -172,8 +172,9 @@ export function useEditor(
   });
   afterEach('picture of a failure', async function () {
     if (this.currentTest?.state === 'failed' && editor !== undefined) {
-      const path = await editor.screenshot(`failed ${this.currentTest.fullTitle()}`);
-      console.log(`      picture: ${path}`);
+      const picture = editor.screenshot(`failed ${this.currentTest.fullTitle()}`);
+      // A hook that fails would take the other tests of the suite with it.
+      console.log(`      picture: ${await picture.catch((error: unknown) => `none, ${String(error)}`)}`);
     }
   });
   after('close the editor', async () => {

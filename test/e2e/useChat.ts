@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import type { Locator, Page } from 'playwright-core';
 import { waitFor } from '../harness/waitFor.ts';
 import { normaliseSpaces } from './expect.ts';
-import { pickInMenu, projectFolder, useEditor } from './harness.ts';
+import { isDone, momentMs, pickInMenu, projectFolder, useEditor } from './harness.ts';
 import type { Editor, EditorOptions } from './harness.ts';
 
 export interface Chat {
@@ -67,8 +67,7 @@ async function settle(editor: Editor): Promise<void> {
   });
   const stop = stopButton(page);
   if (await stop.isVisible()) {
-    await stop.click();
-    await stop.waitFor({ state: 'detached' });
+    await pressStop(stop);
   }
   const patches = statusBarItem('patchReviews');
   while (await patches.isVisible()) {
@@ -83,6 +82,16 @@ async function settle(editor: Editor): Promise<void> {
     });
   }
   await closeAllEditors();
+}
+
+/** The button may be drawn anew under a click, which is then lost; a tooltip of what is below may cover it. */
+async function pressStop(stop: Locator): Promise<void> {
+  await stop.waitFor();
+  await waitFor('the request to stop', async () => {
+    await stop.page().mouse.move(0, 0);
+    await isDone(stop.click({ timeout: momentMs }));
+    return isDone(stop.waitFor({ state: 'detached', timeout: momentMs }));
+  });
 }
 
 function stopButton(page: Page): Locator {
@@ -107,6 +116,7 @@ function chatOf(editor: Editor): Chat {
       'the prompt in the input',
       async () => {
         await input.click();
+        await page.mouse.move(0, 0); // no tooltip is to cover what is clicked next
         await input.locator('.monaco-editor.focused').waitFor();
         await press('ControlOrMeta+a', 'Delete');
         await type(text);
@@ -158,10 +168,7 @@ function chatOf(editor: Editor): Chat {
       await card.getByRole('button', { name: 'Proceed without running this tool' }).click();
       await card.waitFor({ state: 'detached' });
     },
-    async cancel() {
-      await stop.click();
-      await stop.waitFor({ state: 'detached' });
-    },
+    cancel: () => pressStop(stop),
   };
 }
 

@@ -48,14 +48,14 @@ describe('a patch applied in the editor', () => {
     await vscode.commands.executeCommand('undo');
     await waitFor('the disk to follow the undo', async () => (await text(path('b'))) === 'two\n');
     await waitFor('the other file to follow', async () => (await text(path('a'))) === 'one\n');
-    assert.equal(existsSync(path('created')), false);
+    await waitFor('the new file to go', () => !existsSync(path('created')));
     await waitFor('the permissions to come back', async () => (await modeOf(path('deleted'))) === 0o755);
     const isClean = (): boolean => vscode.workspace.textDocuments.every(({ isDirty }) => !isDirty);
     await waitFor('nothing to be left unsaved', isClean);
     await vscode.commands.executeCommand('redo');
     await waitFor('the disk to follow the redo', async () => (await text(path('b'))) === 'TWO\n');
     await waitFor('the other file to follow', async () => (await text(path('a'))) === 'ONE\n');
-    assert.equal(existsSync(path('created')), true);
+    await waitFor('the new file to come back', () => existsSync(path('created')));
   });
 
   it('leaves cursor, scroll position and focus where they are', async () => {

@@ -10,8 +10,7 @@ import { setSetting } from './patchSetup.ts';
 const original = [...'abcdefghijklmnop'].map((letter) => `${letter}\n`).join('');
 const proposed = original.replace('b\n', 'B\n').replace('n\n', 'N\n');
 
-describe('a patch that waits for review', function () {
-  this.timeout(20_000);
+describe('a patch that waits for review', () => {
   let folder: string;
   const path = (name: string): string => join(folder, name);
   const content = (name = 'file.txt'): Promise<string> => readFile(path(name), 'utf8');
@@ -30,7 +29,13 @@ describe('a patch that waits for review', function () {
     await mkdir(folder);
     await writeFile(path('file.txt'), original);
   });
-  afterEach(async () => {
+  afterEach(async function () {
+    if (this.currentTest?.state === 'failed') {
+      // Otherwise the next test would find two that wait.
+      for (const reviewId of openReviews()) {
+        await vscode.commands.executeCommand('cordon.rejectFile', { reviewId, file: 0 });
+      }
+    }
     await vscode.commands.executeCommand('workbench.action.closeAllEditors');
     await rm(folder, { recursive: true, force: true });
   });
@@ -264,10 +269,18 @@ function diffTabs(): readonly vscode.Tab[] {
     .filter(({ input }) => input instanceof vscode.TabInputTextDiff);
 }
 
+/** The ids of the reviews that have a diff open. */
+function openReviews(): ReadonlySet<string | null> {
+  return new Set(diffTabs().map(({ input }) => reviewIdOf((input as vscode.TabInputTextDiff).modified)));
+}
+
+function reviewIdOf(uri: vscode.Uri): string | null {
+  return new URLSearchParams(uri.query).get('review');
+}
+
 /** What the tree would give for a row of the review that the editor shows. */
 function target({ document }: vscode.TextEditor, hunk?: number): object {
-  const reviewId = new URLSearchParams(document.uri.query).get('review');
-  return { reviewId, ...(hunk === undefined ? {} : { file: 0, hunk }) };
+  return { reviewId: reviewIdOf(document.uri), ...(hunk === undefined ? {} : { file: 0, hunk }) };
 }
 
 async function typeAt(editor: vscode.TextEditor, place: string, text: string): Promise<void> {

@@ -30,8 +30,8 @@ describe('a session in a terminal', () => {
   }
 
   it('tells the editor folder, verdict and exit code of a tty session', async () => {
-    const id = sessionId(await exec('sleep 1; exit 3', { tty: true, yield_time_ms: 250 }));
-    const { exitCode, terminal } = await watch(id);
+    const id = sessionId(await exec('read line; exit 3', { tty: true, yield_time_ms: 250 }));
+    const { exitCode, terminal } = await watch(id, (shown) => shown.sendText('go'));
     assert.equal(exitCode, 3);
     assert.equal(terminal.shellIntegration?.cwd?.fsPath, rootFolder().uri.fsPath);
     await waitFor('the verdict in the name', () => terminal.name.startsWith('✗ 3 '), {
@@ -61,8 +61,8 @@ describe('a session in a terminal', () => {
   });
 });
 
-/** Shows a running session and follows it to its end, as the editor reports it. */
-async function watch(id: number) {
+/** Shows a running session and follows it to its end, as the editor reports it; `whenShown` may bring the end about. */
+async function watch(id: number, whenShown?: (terminal: vscode.Terminal) => void) {
   const started = new Promise<vscode.TerminalShellExecution>((resolve) => {
     const subscription = vscode.window.onDidStartTerminalShellExecution(({ execution }) => {
       subscription.dispose();
@@ -77,6 +77,7 @@ async function watch(id: number) {
   });
   const terminal = await show(id);
   const execution = await started;
+  whenShown?.(terminal);
   let text = '';
   for await (const data of execution.read()) {
     text += data;
