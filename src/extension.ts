@@ -1,12 +1,16 @@
 import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
 import { createAccessUnder } from './patch/accessUnder.ts';
 import { CheckpointStore } from './patch/checkpoint/checkpointStore.ts';
+import { ApprovalFile } from './runtime/approvals/approvalFile.ts';
+import { Approvals } from './runtime/approvals/approvals.ts';
 import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
+import { registerApprovals } from './ui/approvals/registerApprovals.ts';
 import { createCheckpointTree } from './ui/checkpoints/checkpointTree.ts';
 import { registerCheckpointContents } from './ui/checkpoints/showChanges.ts';
 import { registerChangeSandbox } from './ui/commands/changeSandbox.ts';
@@ -18,9 +22,11 @@ import { registerImportPolicy } from './ui/commands/importPolicy.ts';
 import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
+import { registerRevokeGrants } from './ui/grants/revokeGrants.ts';
 import { RootChoices } from './ui/rootChoices.ts';
 import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
 import { PatchApplier } from './ui/patch/patchApplier.ts';
+import { approvalExpiryMs } from './ui/policySettings.ts';
 import { PolicyStore } from './ui/policyStore.ts';
 import { registerPatchReviews } from './ui/review/registerPatchReviews.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
@@ -42,8 +48,19 @@ export function activate(context: vscode.ExtensionContext): void {
   const policies = store.add(new PolicyStore(choices, grants, log));
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
+  const approvalFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'approvals');
   // A command that could write there could put words into the mouth of a restore, or of a person's yes.
-  const trustedPaths = [context.extensionPath, grantFolder, checkpointFolder, reviewFolder];
+  const trustedPaths = [
+    ...[context.extensionPath, grantFolder, approvalFolder],
+    ...[checkpointFolder, reviewFolder],
+  ];
+  const approvals = store.add(
+    new Approvals({
+      grants,
+      expiresAfterMs: approvalExpiryMs,
+      file: new ApprovalFile(join(approvalFolder, 'approvals.json'), log),
+    }),
+  );
   const companion = context.asAbsolutePath(`dist/helper/launch-linux-${process.arch}`);
   const sandbox = createSandboxManager({
     platform: process.platform,
@@ -81,8 +98,10 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, choices));
   const pages = store.add(new TextPages());
+  store.add(registerApprovals(approvals, pages));
+  store.add(registerRevokeGrants({ grants, policies, sessions: runtime.sessions }));
   store.add(registerCheckSandbox({ health, sandbox, policies, companion, pages, log }));
-  store.add(registerShowEffectivePolicy(policies, health, pages));
+  store.add(registerShowEffectivePolicy({ policies, grants, health, pages }));
   store.add(registerImportPolicy(policies, choices, pages));
   store.add(registerSleepProgress(runtime.sleeps));
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));

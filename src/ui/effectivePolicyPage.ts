@@ -6,7 +6,9 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { PolicyClause, SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
 import type { Result } from '../base/result.ts';
+import type { Grant } from '../runtime/approvals/grant.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
+import { grantEnd, grantLabel, grantOrigin } from './grants/grantWords.ts';
 import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
 import type { Words } from './policyWords.ts';
 import { table } from './textTable.ts';
@@ -17,6 +19,9 @@ export interface PageSurroundings {
   readonly launcher: string | undefined;
   /** The environment of the process that starts commands. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  /** The grants in force in the root. */
+  readonly grants: readonly Grant[];
+  readonly now: Date;
 }
 
 /** What commands may do in a root, clause by clause, with who decided it and where to change it; as Markdown. */
@@ -43,7 +48,7 @@ function problemSections({ field, message, hint }: PolicyError): readonly string
 function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): readonly string[] {
   const mode = section(`Mode: ${modeWords[policy.mode].label}`, policy, 'mode', modeWords[policy.mode]);
   if (isUnsandboxed(policy)) {
-    return [...mode, 'Nothing is confined, so no other clause counts.'];
+    return [...mode, 'Nothing is confined, so no other clause counts.', ...grantSections(surroundings)];
   }
   return [
     'This page follows the settings. Where a clause is changed stands below it; the status bar changes mode, network and profile for this folder.',
@@ -57,6 +62,7 @@ function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): 
     ...socketSections(policy),
     ...environmentSections(policy, surroundings),
     ...limitSections(policy),
+    ...grantSections(surroundings),
     '## Enforced by',
     surroundings.launcher ?? 'Nobody has looked yet: run “Cordon: Check Sandbox”.',
   ];
@@ -193,4 +199,17 @@ function limitSections(policy: SandboxPolicy): readonly string[] {
     return [words, limit === undefined ? 'no limit' : `${limit}${unit}`];
   });
   return ['## Limits', table(['what one command may use', 'at most'], rows), decidedBy(policy, 'limits')];
+}
+
+/** They are in the clauses above already: here with their ends. */
+function grantSections({ grants, now }: PageSurroundings): readonly string[] {
+  if (grants.length === 0) {
+    return [];
+  }
+  const rows = grants.map((grant) => [grantLabel(grant), grantEnd(grant, now), grantOrigin(grant, now)]);
+  return [
+    '## Grants',
+    'What you allowed beyond the settings; where the workspace or an administrator is stricter, it does not count. Take it back with “Cordon: Revoke Grants…”.',
+    table(['allowed', 'how long', 'origin'], rows),
+  ];
 }

@@ -50,6 +50,14 @@ export function readApprovalSettings(folder: vscode.Uri): {
   return { user: user('policy'), granular: user('granular'), workspace: workspace('policy') };
 }
 
+/** How long a question waits for a person; a value that makes no sense is as good as none. */
+export function approvalExpiryMs(): number {
+  const minutes: unknown = vscode.workspace.getConfiguration(approvalsSection).get('expireAfterMinutes');
+  return (typeof minutes === 'number' && minutes >= 1 ? Math.min(minutes, maxExpiryMinutes) : 10) * 60_000;
+}
+
+const maxExpiryMinutes = 1_440;
+
 /** Values of one section for one folder, told apart by who wrote them. */
 function readerOf(section: string, folder: vscode.Uri) {
   const configuration = vscode.workspace.getConfiguration(section, folder);

@@ -85,7 +85,7 @@ describe('the manifest', () => {
   it('declares the settings that the code reads, and no others', () => {
     const source = sourcesUnder(join(project, 'src', 'ui')).join('\n');
     const unread = Object.keys(settings).filter((name) => {
-      const inSection = name.replace(/^cordon\.(sandbox|terminal|patch)\./, '');
+      const inSection = name.replace(/^cordon\.(sandbox|approvals|terminal|patch)\./, '');
       return !source.includes(`'${inSection}'`);
     });
     assert.deepEqual(unread, []);
@@ -94,10 +94,11 @@ describe('the manifest', () => {
   it('lets a workspace set only what it may narrow, and where things are shown', () => {
     const fromWorkspace = Object.keys(settings).filter(
       (name) =>
-        /^cordon\.(sandbox|patch)\./.test(name) &&
+        /^cordon\.(sandbox|approvals|patch)\./.test(name) &&
         !['machine', 'window'].includes(settings[name]?.scope ?? ''),
     );
     const narrowable = [
+      'cordon.approvals.policy',
       'cordon.patch.review',
       'cordon.sandbox.caches',
       'cordon.sandbox.files',

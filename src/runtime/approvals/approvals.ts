@@ -4,6 +4,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Answer, Approval, ApprovalRequest } from './approval.ts';
 import type { ApprovalFile, KeptAnswer } from './approvalFile.ts';
 import type { GrantStore } from './grantStore.ts';
+import { keepGrants } from './keepGrants.ts';
 
 /** How long an answer that was given to an interrupted question waits for the call that asks it again. */
 const keptForMs = 30 * 60_000;
@@ -92,7 +93,7 @@ export class Approvals implements Disposable {
     return answer;
   }
 
-  /** A person's answer; false when the question is answered or gone already. */
+  /** A person's answer; false when the question is answered or gone already. When it cannot be kept, it waits on. */
   async answer(id: string, answer: Answer): Promise<boolean> {
     const waiting = this.#waiting.get(id);
     if (waiting === undefined) {
@@ -101,7 +102,13 @@ export class Approvals implements Disposable {
     const { approval } = waiting;
     // Out of the list first: of two answers at once only one may count.
     this.#forget(id);
-    await this.#carryOut(approval, answer);
+    try {
+      await this.#carryOut(approval, answer);
+    } catch (error) {
+      this.#hold(approval, waiting.until, waiting.resolve);
+      this.#didChange.fire();
+      throw error;
+    }
     if (approval.state === 'interrupted') {
       const until = Date.now() + keptForMs;
       this.#kept = [...this.#kept, { scope: approval.scope, answer, until }];
@@ -132,24 +139,7 @@ export class Approvals implements Disposable {
     if (answer.isRemembered === true) {
       this.#remembered.add(scope);
     }
-    const { lasts, forMs, widenings, prefix } = answer;
-    if (lasts === 'once') {
-      return;
-    }
-    const common = {
-      root: root.path,
-      lasts,
-      because: commandLine,
-      ...(forMs !== undefined && { until: Date.now() + forMs }),
-    };
-    for (const widening of widenings) {
-      if (widening.kind !== 'unsandboxed') {
-        await this.#options.grants.add({ ...common, what: widening });
-      }
-    }
-    if (prefix !== undefined) {
-      await this.#options.grants.add({ ...common, what: { kind: 'prefix', words: prefix } });
-    }
+    await keepGrants(this.#options.grants, answer, { root, because: commandLine });
   }
 
   #hold(approval: Approval, until: number, resolve: (answer: Answer) => void): void {
@@ -158,7 +148,7 @@ export class Approvals implements Disposable {
       Math.max(0, until - Date.now()),
     );
     timer.unref();
-    this.#waiting.set(approval.id, { approval, timer, resolve });
+    this.#waiting.set(approval.id, { approval, until, timer, resolve });
   }
 
   #settle(id: string, answer: Answer, saveAfterMs = 0): void {
@@ -205,6 +195,7 @@ export class Approvals implements Disposable {
 
 interface Waiting {
   readonly approval: Approval;
+  readonly until: number;
   readonly timer: NodeJS.Timeout;
   readonly resolve: (answer: Answer) => void;
 }

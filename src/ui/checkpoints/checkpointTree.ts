@@ -5,7 +5,8 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
 import { rootLabel } from '../rootLabel.ts';
-import { checkpointSummary, fileLetter, letterWords, shownFiles, timeWords } from './checkpointWords.ts';
+import { timeWords } from '../timeWords.ts';
+import { checkpointSummary, fileLetter, letterWords, shownFiles } from './checkpointWords.ts';
 import { openFileChange } from './showChanges.ts';
 
 /** A row: a checkpoint, or one of its files. */

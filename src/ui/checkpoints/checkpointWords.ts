@@ -1,4 +1,5 @@
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
+import { timeWords } from '../timeWords.ts';
 
 /** What a patch did to a file, in a letter, as source control shows it. */
 export function fileLetter({ before, after, movedFrom }: CheckpointFile): 'A' | 'M' | 'D' | 'R' {
@@ -20,11 +21,4 @@ export function shownFiles({ files }: Checkpoint): readonly CheckpointFile[] {
 export function checkpointSummary(checkpoint: Checkpoint, now: Date): string {
   const count = shownFiles(checkpoint).length;
   return `${timeWords(checkpoint.createdAt, now)} · ${count} ${count === 1 ? 'file' : 'files'}`;
-}
-
-/** The time of the day, with the date unless it is today's. */
-export function timeWords(createdAt: string, now: Date): string {
-  const time = new Date(createdAt);
-  const clock = time.toLocaleTimeString(undefined, { hour: '2-digit', minute: '2-digit' });
-  return time.toDateString() === now.toDateString() ? clock : `${time.toLocaleDateString()}, ${clock}`;
 }

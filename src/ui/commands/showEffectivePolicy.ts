@@ -2,6 +2,7 @@ import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Result } from '../../base/result.ts';
+import type { GrantStore } from '../../runtime/approvals/grantStore.ts';
 import type { PolicyError } from '../../runtime/roots.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
@@ -13,11 +14,17 @@ import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
 
 /** Registers the command that shows what commands may do in a root, on a page that follows every change. */
-export function registerShowEffectivePolicy(
-  policies: PolicyStore,
-  health: SandboxHealth,
-  pages: TextPages,
-): Disposable {
+export function registerShowEffectivePolicy({
+  policies,
+  grants,
+  health,
+  pages,
+}: {
+  readonly policies: PolicyStore;
+  readonly grants: GrantStore;
+  readonly health: SandboxHealth;
+  readonly pages: TextPages;
+}): Disposable {
   const store = new DisposableStore();
   store.add(policies.onDidChange(() => pages.refresh()));
   store.add(health.onDidChange(() => pages.refresh()));
@@ -29,6 +36,8 @@ export function registerShowEffectivePolicy(
           effectivePolicyPage(root, policies.policyFor(root), {
             launcher: launcherWords(policies.policyFor(root), health),
             parentEnv: process.env,
+            grants: grants.list(root.path),
+            now: new Date(),
           }),
         );
       }

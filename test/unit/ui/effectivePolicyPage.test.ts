@@ -7,6 +7,8 @@ const root = { name: 'project', path: '/w' };
 const surroundings = {
   launcher: 'bubblewrap 0.8.0 (/usr/bin/bwrap).',
   parentEnv: { PATH: '/usr/bin', EXAMPLE_TOKEN: 'secret-value', HOME: '/home/ann' },
+  grants: [],
+  now: new Date(),
 };
 
 describe('the page of the effective policy', () => {
@@ -84,6 +86,29 @@ describe('the page of the effective policy', () => {
     assert.ok(
       !page.includes('EXAMPLE_TOKEN') && !page.includes('secret-value') && !page.includes('/usr/bin,'),
     );
+  });
+
+  it('lists the grants in force with their ends', () => {
+    assert.ok(!page.includes('## Grants'));
+    const granted = effectivePolicyPage(root, ok(policy), {
+      ...surroundings,
+      grants: [
+        {
+          id: 'g',
+          root: '/w',
+          what: { kind: 'path', path: '/srv/data', access: 'write' },
+          lasts: 'root',
+          grantedAt: surroundings.now.getTime(),
+          because: 'make | tee log',
+        },
+      ],
+    });
+    const section = granted.split(/^## /m).find((text) => text.startsWith('Grants')) ?? '';
+    assert.match(
+      section,
+      /Writing to \/srv\/data *\| until revoked *\| granted at .* for “make \\\| tee log”/,
+    );
+    assert.match(section, /Cordon: Revoke Grants…/);
   });
 
   it('is short when nothing is confined', () => {

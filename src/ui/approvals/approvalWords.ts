@@ -1,0 +1,82 @@
+import type { Approval } from '../../runtime/approvals/approval.ts';
+import { oneLine, visibleText } from '../oneLine.ts';
+
+// What a person reads and hears about questions.
+
+const minuteMs = 60_000;
+/** Near the end it is told in steps of this. */
+const lastStepMs = 10_000;
+
+/** How long a question still waits. */
+export function timeLeft(expiresAt: number, now: number): string {
+  const leftMs = Math.max(0, expiresAt - now);
+  return leftMs > minuteMs
+    ? `${Math.ceil(leftMs / minuteMs)} min left`
+    : `${Math.ceil(leftMs / lastStepMs) * 10} s left`;
+}
+
+/** In how many milliseconds {@link timeLeft} says something else; undefined when it never does again. */
+export function nextChangeMs(expiresAt: number, now: number): number | undefined {
+  const leftMs = expiresAt - now;
+  if (leftMs <= 0) {
+    return undefined;
+  }
+  const stepMs = leftMs > minuteMs ? minuteMs : lastStepMs;
+  return leftMs % stepMs || stepMs;
+}
+
+/** What a row says beside the command. */
+export function approvalWords(approval: Approval, rootName: string, now: number): string {
+  const { title, owner, state, expiresAt } = approval;
+  const time = state === 'interrupted' ? 'from before the reload' : timeLeft(expiresAt, now);
+  return [time, title, rootName, owner].filter((part) => part !== '').join(' · ');
+}
+
+/** The parts of a tooltip in order; the command stands between the first and the others. */
+export function approvalFacts({
+  root,
+  cwd,
+  owner,
+  reason,
+  justification,
+  state,
+}: Approval): readonly string[] {
+  return [
+    `${owner} asks, in ${cwd === root.path ? root.name : `${root.name}, in ${cwd}`}.`,
+    reason,
+    ...(justification === undefined
+      ? []
+      : [`In the agent’s own words: “${oneLine(justification, 1_000).text}”`]),
+    ...(state === 'interrupted' ? [interruptedWords] : []),
+  ];
+}
+
+const interruptedWords =
+  'The call that asked ended with the reload. Your answer counts for the next one that asks exactly the same.';
+
+/** The whole question as a page. */
+export function approvalPage(approval: Approval): string {
+  const { title, commandLine, cwd, offers } = approval;
+  return [
+    `# ${title}`,
+    ...approvalFacts(approval),
+    '## The command',
+    fenced(commandLine),
+    `It runs in ${cwd}.`,
+    '## The answers',
+    ...offers.map(({ label, detail }) => `- **${label}**: ${detail}`),
+    'Answer with “Cordon: Answer Approval…”.',
+    '',
+  ].join('\n\n');
+}
+
+/** With a fence that is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
+  const fence = '`'.repeat(longest + 1);
+  return [fence, visibleText(text), fence].join('\n');
+}
+
+export function countQuestions(count: number): string {
+  return `${count} ${count === 1 ? 'question waits' : 'questions wait'} for you`;
+}

@@ -1,0 +1,24 @@
+import * as vscode from 'vscode';
+import type { Answer, Approval } from '../../runtime/approvals/approval.ts';
+import type { Approvals } from '../../runtime/approvals/approvals.ts';
+
+/** Answers a question as the person said, and tells when that could not be. */
+export async function giveAnswer(approvals: Approvals, approval: Approval, answer: Answer): Promise<void> {
+  try {
+    if (!(await approvals.answer(approval.id, answer))) {
+      await tellTooLate();
+    } else if (approval.state === 'interrupted') {
+      await vscode.window.showInformationMessage(
+        'The call that asked is gone. Your answer counts for the next one that asks exactly the same.',
+      );
+    }
+  } catch (error) {
+    await vscode.window.showErrorMessage(
+      `What you granted could not be kept, so the question waits on: ${(error as Error).message}`,
+    );
+  }
+}
+
+export async function tellTooLate(): Promise<void> {
+  await vscode.window.showInformationMessage('That question is answered already, or has expired.');
+}

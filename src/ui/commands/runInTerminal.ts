@@ -1,0 +1,67 @@
+import * as vscode from 'vscode';
+import type { Session } from '../../runtime/sessions/session.ts';
+import type { PersonRequest, ToolRuntime } from '../../runtime/toolRuntime.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import type { PolicyStore } from '../policyStore.ts';
+import type { SandboxHealth } from '../sandboxHealth.ts';
+import type { SessionTerminals } from '../sessionTerminals.ts';
+import { showSandboxError } from './checkSandbox.ts';
+import { reportEnd } from './reportEnd.ts';
+
+export interface RunInTerminalOptions {
+  readonly policies: PolicyStore;
+  readonly runtime: Pick<ToolRuntime, 'runForPerson'>;
+  readonly terminals: SessionTerminals;
+  readonly health: SandboxHealth;
+}
+
+/** Runs what a person asked for in a terminal that takes the focus, and tells how it ended, or why it cannot run. */
+export async function runInTerminal(
+  { runtime, terminals, health, policies }: RunInTerminalOptions,
+  request: PersonRequest,
+): Promise<void> {
+  if (!vscode.workspace.isTrusted) {
+    await tellNoTerminals();
+    return;
+  }
+  const started = await runtime.runForPerson(request);
+  if (!started.ok) {
+    const { message, hint } = started.error;
+    const policy = policies.policyFor(request.root);
+    const availability = await health.check();
+    if (!policy.ok || isUnsandboxed(policy.value) || availability.launcherFor(policy.value).ok) {
+      await vscode.window.showErrorMessage(`${message} ${hint}`);
+    } else {
+      await showSandboxError(`${message} ${hint}`);
+    }
+    return;
+  }
+  terminals.show(started.value);
+  await ended(started.value);
+  await reportEnd(started.value, terminals);
+}
+
+function ended(session: Session): Promise<void> {
+  return new Promise((resolve) => {
+    const subscription = session.onDidClose(() => {
+      subscription.dispose();
+      resolve();
+    });
+    if (session.isClosed) {
+      subscription.dispose();
+      resolve();
+    }
+  });
+}
+
+/** The editor opens no terminal in an untrusted workspace: the command would run where nobody sees it. */
+export async function tellNoTerminals(): Promise<void> {
+  const manage = 'Manage Workspace Trust';
+  const answer = await vscode.window.showWarningMessage(
+    'This workspace is not trusted, and the editor opens no terminals in it. Trust it to run commands by hand.',
+    manage,
+  );
+  if (answer === manage) {
+    await vscode.commands.executeCommand('workbench.trust.manage');
+  }
+}

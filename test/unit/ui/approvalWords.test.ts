@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import type { Approval } from '../../../src/runtime/approvals/approval.ts';
+import {
+  approvalFacts,
+  approvalPage,
+  approvalWords,
+  nextChangeMs,
+  timeLeft,
+} from '../../../src/ui/approvals/approvalWords.ts';
+
+const approval: Approval = {
+  id: 'a1',
+  owner: 'Chat',
+  root: { name: 'app', path: '/w/app' },
+  commandLine: 'npm publish',
+  cwd: '/w/app',
+  title: 'Run this command?',
+  reason: 'No rule allows it.',
+  offers: [
+    {
+      id: 'once',
+      label: 'Run Once',
+      detail: 'Asked again.',
+      answer: { kind: 'allow', widenings: [], lasts: 'once' },
+    },
+    { id: 'deny', label: "Don't Run", detail: 'It is told.', answer: { kind: 'deny', by: 'person' } },
+  ],
+  scope: 's',
+  askedAt: 0,
+  expiresAt: 600_000,
+  state: 'waiting',
+};
+
+describe('the time that is left', () => {
+  const cases: readonly (readonly [leftMs: number, words: string, nextMs: number | undefined])[] = [
+    [600_000, '10 min left', 60_000],
+    [599_000, '10 min left', 59_000],
+    [540_000, '9 min left', 60_000],
+    [60_001, '2 min left', 1],
+    [60_000, '60 s left', 10_000],
+    [50_000, '50 s left', 10_000],
+    [49_999, '50 s left', 9_999],
+    [1, '10 s left', 1],
+    [0, '0 s left', undefined],
+    [-5, '0 s left', undefined],
+  ];
+  for (const [leftMs, words, nextMs] of cases) {
+    it(`${leftMs} ms: "${words}", for ${nextMs} ms more`, () => {
+      assert.equal(timeLeft(1_000_000 + leftMs, 1_000_000), words);
+      assert.equal(nextChangeMs(1_000_000 + leftMs, 1_000_000), nextMs);
+    });
+  }
+
+  it('says something else at each change, and nothing else before', () => {
+    for (let now = 0; ;) {
+      const step = nextChangeMs(600_000, now);
+      if (step === undefined) {
+        break;
+      }
+      assert.equal(timeLeft(600_000, now + step - 1), timeLeft(600_000, now));
+      assert.notEqual(timeLeft(600_000, now + step), timeLeft(600_000, now));
+      now += step;
+    }
+  });
+});
+
+describe('the words of a question', () => {
+  it('name the time, the question, the root and who asks', () => {
+    assert.equal(approvalWords(approval, 'app', 0), '10 min left · Run this command? · app · Chat');
+    assert.equal(approvalWords(approval, '', 0), '10 min left · Run this command? · Chat');
+  });
+
+  it('tell of a reload instead of a time', () => {
+    const interrupted: Approval = { ...approval, state: 'interrupted' };
+    assert.equal(approvalWords(interrupted, '', 0), 'from before the reload · Run this command? · Chat');
+    assert.match(approvalFacts(interrupted).join('\n'), /counts for the next one that asks exactly the same/);
+  });
+
+  it('give the reason and the agent’s own words', () => {
+    assert.deepEqual(approvalFacts({ ...approval, cwd: '/w/app/lib', justification: 'May I?' }), [
+      'Chat asks, in app, in /w/app/lib.',
+      'No rule allows it.',
+      'In the agent’s own words: “May I?”',
+    ]);
+  });
+
+  it('show the whole question on its page, the command as text', () => {
+    const page = approvalPage({ ...approval, commandLine: 'echo ```\n# not a heading\u202e' });
+    assert.match(page, /^````\necho ```\n# not a heading\\u\{202e\}\n````$/m);
+    for (const part of ['# Run this command?', 'No rule allows it.', '**Run Once**', "**Don't Run**"]) {
+      assert.ok(page.includes(part), part);
+    }
+  });
+});
