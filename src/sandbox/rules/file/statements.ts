@@ -195,18 +195,14 @@ function unexpected(token: Token, expected: string): RuleSyntaxError {
     : new RuleSyntaxError(token.at, describeToken(token), expected);
 }
 
+const endings = { newline: 'the end of the line', end: 'the end of the file' };
+
 function describeToken(token: Exclude<Token, { readonly kind: 'broken' }>): string {
-  switch (token.kind) {
-    case 'newline':
-      return 'the end of the line';
-    case 'end':
-      return 'the end of the file';
-    case 'name':
-    case 'unknown':
-      return token.value;
-    case 'string':
-      return describeValue(token);
-    default:
-      return JSON.stringify(token.kind);
+  if (token.kind === 'newline' || token.kind === 'end') {
+    return endings[token.kind];
   }
+  if (token.kind === 'string') {
+    return describeValue(token);
+  }
+  return token.kind === 'name' || token.kind === 'unknown' ? token.value : JSON.stringify(token.kind);
 }
