@@ -131,6 +131,7 @@ const placeWords: Readonly<Record<string, string>> = {
   ':root': 'the whole disk',
   ':workspace': 'the folder itself',
   ':home': 'home folders',
+  ':repository': 'the repository around the folder',
   ':tmp': 'temporary folders',
   ':minimal': 'the operating system',
   ':toolchains': 'toolchains',

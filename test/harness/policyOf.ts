@@ -50,6 +50,7 @@ export const bareMachine: PolicyMachine = {
   memoryMiB: 10_000,
   canonicalize: (path) => path,
   listFolder: () => [],
+  repositoryAround: () => undefined,
 };
 
 export function allFrom(source: PolicySource): Record<PolicyClause, PolicySource> {

@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { PolicyInput, PolicyProblem } from '../../src/sandbox/policy/input.ts';
+import type { PolicyInput, PolicyMachine, PolicyProblem } from '../../src/sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 
@@ -7,7 +7,7 @@ import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 export function pretendMachine(
   paths: readonly string[],
   links: Readonly<Record<string, string>> = {},
-): Pick<PolicyInput, 'homeDir' | 'searchPath' | 'memoryMiB' | 'canonicalize' | 'listFolder'> {
+): PolicyMachine {
   const known = new Set<string>(['/']);
   for (let path of [...paths, ...Object.values(links)]) {
     for (; !known.has(path); path = dirname(path)) {
@@ -27,6 +27,12 @@ export function pretendMachine(
       [...known, ...Object.keys(links)]
         .filter((path) => dirname(path) === folder && path !== '/')
         .map((path) => path.split('/').at(-1) ?? ''),
+    repositoryAround: (folder) => {
+      for (let above = dirname(folder); above !== '/'; above = dirname(above)) {
+        if (known.has(`${above}/.git`)) return above;
+      }
+      return undefined;
+    },
   };
 }
 

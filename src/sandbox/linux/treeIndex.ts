@@ -313,6 +313,6 @@ function tooManyFolders(top: string, limit: number): SandboxError {
   return {
     kind: 'clause-unenforceable',
     message: `${top} has more than ${limit} folders, too many to look for hidden files and repositories before every command.`,
-    hint: 'Open a folder further down as the root, or move generated folders out of it.',
+    hint: 'Open a folder further down as the root, or move generated folders out of it. Of a repository around the root do without the rest (":repository": "none" in cordon.sandbox.files).',
   };
 }

@@ -15,6 +15,8 @@ export const defaultFiles: Readonly<Record<string, Access>> = {
   ':root': 'read',
   ':workspace': 'write',
   ':home': 'none',
+  // Without the rest of it git would take that for deleted.
+  ':repository': 'read',
   ':toolchains': 'read',
   ':secrets': 'none',
   // Settings with passwords; the others are examples that go into the repository.

@@ -24,6 +24,8 @@ export interface PolicyMachine {
   readonly canonicalize: (path: string) => string | undefined;
   /** The names in a folder; empty when there is none or nobody may look. */
   readonly listFolder: (path: string) => readonly string[];
+  /** The canonical top folder of this user's repository in which a folder lies that is none itself. */
+  readonly repositoryAround: (folder: string) => string | undefined;
 }
 
 /** Everything that has a say in the policy of one root. */

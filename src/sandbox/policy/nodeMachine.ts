@@ -1,5 +1,6 @@
 import { readdirSync, realpathSync } from 'node:fs';
 import { homedir, totalmem } from 'node:os';
+import { repositoryAround } from '../git/repositoryAround.ts';
 import { errorCode } from '../paths.ts';
 import type { PolicyMachine } from './input.ts';
 
@@ -11,6 +12,7 @@ export function nodeMachine(searchPath: string = process.env['PATH'] ?? ''): Pol
     memoryMiB: Math.floor(totalmem() / 2 ** 20),
     canonicalize,
     listFolder: (path) => whereAllowed(() => readdirSync(path)) ?? [],
+    repositoryAround,
   };
 }
 

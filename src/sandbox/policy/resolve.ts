@@ -86,13 +86,16 @@ function fileRules(
     owner: { source: 'default', words: 'the defaults', prefix: 'default' },
     settings: { files: { ...defaultFiles } },
   };
-  const gathered = gatherRules([defaults, ...person], input);
+  // Every pattern asks for it.
+  const repository = input.repositoryAround(input.root);
+  const around = { ...input, repositoryAround: () => repository };
+  const gathered = gatherRules([defaults, ...person], around);
   if (!gathered.ok) {
     return gathered;
   }
   let rules = gathered.value;
   for (const layer of narrowing.filter(({ settings }) => settings.files !== undefined)) {
-    const limits = gatherRules([layer], input);
+    const limits = gatherRules([layer], around);
     if (!limits.ok) {
       return limits;
     }

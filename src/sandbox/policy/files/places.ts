@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { isInside } from '../../paths.ts';
+import { isBelow, isInside } from '../../paths.ts';
 import type { PolicyInput } from '../input.ts';
 import type { Location } from './locate.ts';
 import { locate } from './locate.ts';
@@ -12,6 +12,7 @@ export const places = [
   ':root',
   ':workspace',
   ':home',
+  ':repository',
   ':tmp',
   ':minimal',
   ':toolchains',
@@ -23,7 +24,7 @@ export type PlaceName = (typeof places)[number];
 /** The part of the input that says where things are. */
 export type Surroundings = Pick<
   PolicyInput,
-  'root' | 'homeDir' | 'searchPath' | 'canonicalize' | 'listFolder'
+  'root' | 'homeDir' | 'searchPath' | 'canonicalize' | 'listFolder' | 'repositoryAround'
 >;
 
 /** Where a place is on this machine: what exists of it, and of secrets also what may come to exist. */
@@ -37,6 +38,8 @@ export function locationsOf(place: PlaceName, around: Surroundings): readonly Lo
     case ':home':
       // Not the folder that a root is or lies above: it would be hidden from itself.
       return existing(homesOf(homeDir), around).filter(({ path }) => !isInside(path, around.root));
+    case ':repository':
+      return existing(repositoriesAround(around), around);
     case ':tmp':
       return existing(['/tmp', '/var/tmp'], around);
     case ':minimal':
@@ -62,6 +65,8 @@ export function basesOf(place: PlaceName, around: Surroundings): readonly string
       return [around.root];
     case ':home':
       return [around.homeDir];
+    case ':repository':
+      return repositoriesAround(around);
     case ':tmp':
       return locationsOf(':tmp', around).map(({ path }) => path);
     case ':minimal':
@@ -90,6 +95,17 @@ const minimalPlaces = [
 /** Where people's files are: their home, and those of the others. */
 function homesOf(homeDir: string): readonly string[] {
   return [...(isSystemFolder(homeDir) ? [] : [homeDir]), '/home', '/root'];
+}
+
+/**
+ * The repository in which the root is a folder, if it would be hidden with a home: none for the settings that somebody
+ * keeps under git in the home folder itself. Only folders above the root count, which nothing in it can make.
+ */
+export function repositoriesAround(around: Surroundings): readonly string[] {
+  const top = around.repositoryAround(around.root);
+  const isInHome = (folder: string): boolean =>
+    homesOf(around.homeDir).some((home) => isBelow(folder, home)) && !isInside(around.homeDir, folder);
+  return top !== undefined && isBelow(around.root, top) && isInHome(top) ? [top] : [];
 }
 
 /** Accounts of services have such homes; hiding them would hide the machine's programs. */

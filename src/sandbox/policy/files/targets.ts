@@ -5,7 +5,7 @@ import { fail, ok } from '../../../base/result.ts';
 import type { Location } from './locate.ts';
 import { locate } from './locate.ts';
 import type { Surroundings } from './places.ts';
-import { basesOf, locationsOf, places } from './places.ts';
+import { basesOf, locationsOf, places, repositoriesAround } from './places.ts';
 
 /** What a key of the setting `files` stands for on this machine. */
 export type Target =
@@ -35,9 +35,12 @@ export function readTarget(key: string, around: Surroundings): Result<Target, st
   if (key === '') {
     return fail('a path: "." stands for the root itself');
   }
-  return leavesRoot(key)
-    ? fail('a path inside the root, or an absolute path: ".." leads out of the root')
-    : readBelow([around.root], key, around);
+  if (leavesRoot(key)) {
+    return fail('a path inside the root, or an absolute path: ".." leads out of the root');
+  }
+  // What a pattern hides at every depth, it hides in the rest of the repository, too.
+  const [repository] = key.startsWith('**/') ? repositoriesAround(around) : [];
+  return readBelow([repository ?? around.root], key, around);
 }
 
 function readPlace(key: string, around: Surroundings): Result<Target, string> {

@@ -56,6 +56,53 @@ describe('the rules for files', () => {
     answers(user({ '.': 'read' }), { '/w/p/src': 'read' });
   });
 
+  describe('for the repository around the root', () => {
+    const inside = (top: string): Partial<PolicyInput> => ({
+      ...pretendMachine([`${top}/.git`, '/home/ann/mono/app/src', '/home/bob', '/srv/mono/app']),
+      root: '/home/ann/mono/app',
+    });
+
+    it('open it read-only, except for what patterns hide', () => {
+      answers(inside('/home/ann/mono'), {
+        '/home/ann/mono/.git/HEAD': 'read',
+        '/home/ann/mono/other': 'read',
+        '/home/ann/mono/other/.env': 'none',
+        '/home/ann/mono/app/.env': 'none',
+        '/home/ann/mono/app/file': 'write',
+        '/home/ann/notes': 'none',
+      });
+    });
+
+    it('lift and add patterns in both', () => {
+      answers(
+        { ...inside('/home/ann/mono'), user: { files: { '**/.env': 'read', '**/x': 'none', y: 'none' } } },
+        {
+          '/home/ann/mono/.env': 'read',
+          '/home/ann/mono/app/.env': 'write',
+          '/home/ann/mono/x': 'none',
+          '/home/ann/mono/app/x': 'none',
+          '/home/ann/mono/y': 'read',
+          '/home/ann/mono/app/y': 'none',
+        },
+      );
+    });
+
+    it('leave it hidden when somebody says so, and when it is a home', () => {
+      const closed = { user: { files: { ':repository': 'none' } } };
+      answers({ ...inside('/home/ann/mono'), ...closed }, { '/home/ann/mono/other': 'none' });
+      answers(inside('/home/ann'), { '/home/ann/mono/other': 'none' });
+      answers(inside('/home'), { '/home/bob/x': 'none' });
+    });
+
+    it('add nothing outside of homes, which is readable anyway', () => {
+      const files = resolved({ ...inside('/srv/mono'), root: '/srv/mono/app' }).files;
+      assert.equal(
+        files.some(({ path }) => path === '/srv/mono'),
+        false,
+      );
+    });
+  });
+
   it('honour overlapping rules exactly, whatever their order', () => {
     const rules = { src: 'none', 'src/deep': 'write', '.': 'read' } as const;
     for (const entries of [Object.entries(rules), Object.entries(rules).toReversed()]) {
