@@ -1,11 +1,12 @@
 import type { BashParser } from './bashParser.ts';
-import { commandsOfScript } from './literalCommands.ts';
+import type { SeenScript } from './literalCommands.ts';
+import { seeScript } from './literalCommands.ts';
 import type { Opaque } from './opaqueReason.ts';
 import { opaque } from './opaqueReason.ts';
 import { readPlainScript } from './plainScript.ts';
 import { dialectOf, shellScript } from './shellScript.ts';
 import { readWindowsShell } from './windowsShell.ts';
-import { commandsInside } from './wrappers.ts';
+import { asScript, commandsInside } from './wrappers.ts';
 
 /** The words of one command as the program gets them: quotes removed, the name first. */
 export type Words = readonly string[];
@@ -40,13 +41,24 @@ const maxDepth = 5;
  * inside each other; so are PowerShell and cmd. Any other argv is one command.
  */
 export async function readCommand(argv: readonly string[], parse: BashParser): Promise<ReadCommand> {
+  const seen = new Map<string, Promise<SeenScript>>();
+  const see: See = (script) => {
+    const before = seen.get(script) ?? seeScript(script, parse);
+    seen.set(script, before);
+    return before;
+  };
   const windows = readWindowsShell(argv);
-  const line = windows?.line ?? (await readLine(argv, parse, maxShells));
-  const anywhere = await everyCommand(argv, parse, maxDepth);
-  return { line, anywhere, language: windows?.language ?? 'shell' };
+  return {
+    line: windows?.line ?? (await readLine(argv, see, maxShells)),
+    anywhere: await everyCommand(argv, see, maxDepth),
+    language: windows?.language ?? 'shell',
+  };
 }
 
-async function readLine(argv: Words, parse: BashParser, depth: number): Promise<CommandLine> {
+/** The grammar, which looks at every script once. */
+type See = (script: string) => Promise<SeenScript>;
+
+async function readLine(argv: Words, see: See, depth: number): Promise<CommandLine> {
   const script = shellScript(argv);
   if (script === undefined) {
     return argv.length === 0 ? opaque('empty') : { kind: 'commands', commands: [argv] };
@@ -58,37 +70,57 @@ async function readLine(argv: Words, parse: BashParser, depth: number): Promise<
   if (line.kind === 'opaque') {
     return line;
   }
-  if (line.kind === 'hereDocument') {
-    return shellScript(line.command) === undefined ? line : opaque('here-document');
+  const commands = line.kind === 'commands' ? line.commands : [line.command];
+  // Two readings that know nothing of each other have to find the same.
+  const { isUnderstood, commands: seen } = await see(script);
+  if (!isUnderstood || !isSame(seen, commands)) {
+    return opaque('syntax');
   }
-  const commands: Words[] = [];
-  for (const words of line.commands) {
-    const inner = await readLine(words, parse, depth - 1);
-    switch (inner.kind) {
-      case 'opaque':
-        return inner;
-      case 'commands':
-        commands.push(...inner.commands);
-        break;
-      case 'hereDocument':
-        if (line.commands.length > 1) {
-          return opaque('here-document');
-        }
-        return inner;
+  return line.kind === 'commands'
+    ? readEach(line.commands, see, depth - 1)
+    : shellScript(line.command) === undefined
+      ? line
+      : opaque('here-document');
+}
+
+/** The grammar loses a dash before a here-document, as in `python3 - <<EOF`. */
+function isSame(seen: readonly Words[], read: readonly Words[]): boolean {
+  const [left, right] = [seen, read].map((commands) =>
+    JSON.stringify(commands.map((words) => words.filter((word) => word !== '-'))),
+  );
+  return left === right;
+}
+
+/** Commands, with shells among them opened. */
+async function readEach(commands: readonly Words[], see: See, depth: number): Promise<CommandLine> {
+  const all: Words[] = [];
+  for (const words of commands) {
+    const inner = await readLine(words, see, depth);
+    if (inner.kind === 'commands') {
+      all.push(...inner.commands);
+    } else if (inner.kind === 'opaque' || commands.length === 1) {
+      return inner;
+    } else {
+      return opaque('here-document');
     }
   }
-  return { kind: 'commands', commands };
+  return { kind: 'commands', commands: all };
 }
 
 /** A command and everything that is found in it: the script of a shell, what a wrapper runs. */
-async function everyCommand(words: Words, parse: BashParser, depth: number): Promise<readonly Words[]> {
+async function everyCommand(words: Words, see: See, depth: number): Promise<readonly Words[]> {
   const script = shellScript(words);
   const inside =
     script === undefined
       ? (readWindowsShell(words)?.anywhere ?? commandsInside(words))
-      : await commandsOfScript(script, parse);
+      : await commandsOf(script, see);
   const own = script === undefined && words.length > 0 ? [words] : [];
   const found =
-    depth === 0 ? [] : await Promise.all(inside.map((inner) => everyCommand(inner, parse, depth - 1)));
+    depth === 0 ? [] : await Promise.all(inside.map((inner) => everyCommand(inner, see, depth - 1)));
   return [...own, ...found.flat()];
+}
+
+async function commandsOf(script: string, see: See): Promise<readonly Words[]> {
+  const { commands, scripts } = await see(script);
+  return [...commands, ...scripts.map(asScript)];
 }

@@ -115,16 +115,17 @@ class PlainScript {
   #readWords(): Words {
     const words: string[] = [];
     while (!wordEnds.has(this.#peek())) {
-      words.push(this.#readWord(words.length === 0));
+      const word = this.#readWord(words.length === 0);
+      if (words.length === 0 && reservedWords.has(word)) {
+        throw new NotPlain('keyword');
+      }
+      words.push(word);
       this.#skipBlanks();
       this.#skipComment();
     }
     const [name = ''] = words;
     if (name === '') {
       throw new NotPlain(this.#peek() === '(' || this.#peek() === ')' ? 'grouping' : 'syntax');
-    }
-    if (reservedWords.has(name)) {
-      throw new NotPlain('keyword');
     }
     const [called = ''] =
       name === 'command' || name === 'builtin' ? words.filter((word) => stateChangers.has(word)) : words;
@@ -136,7 +137,7 @@ class PlainScript {
 
   /** Whether another command has to follow. */
   #readOperator(): boolean {
-    switch (this.#take(/&&?|\|[|&]?|;|\n|[<>]\(?|[()]/y)) {
+    switch (this.#take(/&&?|\|[|&]?|;|\n|<<(?!<)|[<>]\(?|[()]/y)) {
       case '':
       case '\n':
         return false;
@@ -151,6 +152,8 @@ class PlainScript {
         return true;
       case '&':
         throw new NotPlain(this.#peek() === '>' ? 'redirection' : 'background');
+      case '<<':
+        throw new NotPlain('here-document');
       case '<(':
       case '>(':
         throw new NotPlain('substitution');
@@ -196,10 +199,7 @@ class PlainScript {
       case '?':
         throw new NotPlain('glob');
       case '[':
-        if (isName && isFirst && /[ \t]/.test(this.#peek() ?? '')) {
-          return character;
-        }
-        throw new NotPlain(isName ? 'keyword' : 'glob');
+        throw new NotPlain(isName && isFirst ? 'keyword' : 'glob');
       case '{':
         if (!this.#isZsh && !isName && this.#peek() === '}') {
           this.#at += 1;

@@ -43,10 +43,10 @@ function readPowerShell(args: Words): ReadCommand {
   };
 }
 
-/** What stands between the operators, parentheses and braces of a line, quotes or not. */
+/** What stands between the operators, parentheses and braces of a line, quotes or not; calls also with their arguments. */
 function roughWindowsCommands(text: string): readonly Words[] {
-  return text
-    .split(/[;&|{}\n]+/)
+  const pieces = text.split(/[;&|{}\n]+/);
+  return [...pieces, ...pieces.flatMap((piece) => piece.split(/[()]+/).slice(1))]
     .map((piece) =>
       piece
         .split(/[\s()[\]]+/)

@@ -98,6 +98,9 @@ export function commandsInside(words: Words): readonly Words[] {
   if (shells.has(name)) {
     return scriptIn(rest);
   }
+  if (name === 'alias') {
+    return rest.map((definition) => asScript(definition.slice(definition.indexOf('=') + 1)));
+  }
   if (name === 'find' || name === 'fd' || name === 'fdfind') {
     return commandsOfFind(rest);
   }
@@ -113,8 +116,14 @@ export function commandsInside(words: Words): readonly Words[] {
   ];
 }
 
-function asScript(script: string): Words {
+/** The argv that has a text read as a script. */
+export function asScript(script: string): Words {
   return ['sh', '-c', script];
+}
+
+/** Whether a command is a shell that may be given its script through its input. */
+export function readsScript([path = '', ...rest]: Words): boolean {
+  return shells.has(programName(path)) && rest.every((word) => /^[-+]/.test(word));
 }
 
 function behind(words: Words, { valued = '', long = [], operands = 0, assigns = false }: Wrapper): Words {
