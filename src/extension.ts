@@ -8,9 +8,11 @@ import { ApprovalFile } from './runtime/approvals/approvalFile.ts';
 import { Approvals } from './runtime/approvals/approvals.ts';
 import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
+import { AuditLog } from './runtime/audit/auditLog.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
 import { registerApprovals } from './ui/approvals/registerApprovals.ts';
+import { registerOpenAuditLog } from './ui/audit/openAuditLog.ts';
 import { createCheckpointTree } from './ui/checkpoints/checkpointTree.ts';
 import { registerCheckpointContents } from './ui/checkpoints/showChanges.ts';
 import { registerChangeSandbox } from './ui/commands/changeSandbox.ts';
@@ -49,9 +51,11 @@ export function activate(context: vscode.ExtensionContext): void {
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
   const approvalFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'approvals');
-  // A command that could write there could put words into the mouth of a restore, or of a person's yes.
+  const auditFolder = makeFolder(context.globalStorageUri, 'audit');
+  const audit = new AuditLog({ folder: auditFolder, environment: process.env, log });
+  // A command that could write there could put words into the mouth of a restore, of a person's yes, or of the log.
   const trustedPaths = [
-    ...[context.extensionPath, grantFolder, approvalFolder],
+    ...[context.extensionPath, grantFolder, approvalFolder, auditFolder],
     ...[checkpointFolder, reviewFolder],
   ];
   const approvals = store.add(
@@ -104,6 +108,12 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerShowEffectivePolicy({ policies, grants, health, pages }));
   store.add(registerImportPolicy(policies, choices, pages));
   store.add(registerSleepProgress(runtime.sleeps));
+  store.add(registerOpenAuditLog(policies, { audit, folder: auditFolder, pages }));
+  store.add(
+    audit.onDidFail(
+      ({ message, hint }) => void vscode.window.showWarningMessage(`Cordon: ${message} ${hint}`),
+    ),
+  );
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
   store.add(createStatusBar(policies, health));
   if (policies.list().length > 0) {
@@ -112,6 +122,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
   stop = async () => {
     await runtime.dispose();
+    await audit.dispose();
     store.dispose();
   };
 }

@@ -9,6 +9,7 @@ Usage:
                                          {"tool":"exec_command","input":{"cmd":"ls"}}; print an answer a line
   cordon apply-patch [PATCH]             apply a patch, from the argument or stdin, in the current folder:
                                          all of it or nothing, without a sandbox of its own
+  cordon audit [AUDIT]                   print what was decided about commands and how they ended, newest first
 
 Policy:
   --root DIR         the folder that the policy is for (default: the current folder)
@@ -27,6 +28,13 @@ Exec:
   --tty              give the command a terminal
   --output FORM      screen or stream
   --max-output-tokens N
+
+Audit:
+  --folder DIR       where the log is (default: that of this program; the editor names its own)
+  --root DIR         entries of this folder only
+  --decision WORD    allowed, asked, refused, or denied: what the sandbox stopped
+  --command TEXT     entries with TEXT in the command line
+  --json             a JSON object a line
 
 Exit codes of apply-patch: 0 applied; 1 refused or failed, and nothing was changed; 2 called wrongly.
 Exit codes of the others: those of the command (128 + n when it died of signal n); 2 for a wrong command line;

@@ -20,7 +20,7 @@ const expected: readonly RegExp[] = [
   /^extension\/media\/[\w-]+(\/[\w-]+)*\.(png|svg|md)$/,
   /^extension\/dist\/extension\.js$/,
   /^extension\/dist\/cli\.js$/,
-  /^extension\/dist\/cli\/(applyPatch|exec|sandbox)\.js$/,
+  /^extension\/dist\/cli\/(applyPatch|audit|exec|sandbox)\.js$/,
   /^extension\/dist\/bin\/(apply_patch|applypatch)$/,
   /^extension\/dist\/grammars\/web-tree-sitter\.wasm$/,
   /^extension\/dist\/grammars\/tree-sitter-bash\.wasm$/,

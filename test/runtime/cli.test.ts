@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { silentLog } from '../../src/base/log.ts';
+import { AuditLog } from '../../src/runtime/audit/auditLog.ts';
 import { startPtyChild } from '../../src/terminal/ptyChild.ts';
+import { decisionOn, endOf } from '../harness/auditEvents.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { waitFor } from '../harness/waitFor.ts';
@@ -24,6 +27,46 @@ describe('cordon', () => {
     });
     return { status, stdout, stderr };
   }
+
+  describe('audit', () => {
+    beforeEach(async () => {
+      const log = new AuditLog({ folder: join(folder.path, 'log'), environment: {}, log: silentLog });
+      log.record(decisionOn('npm test', { root: folder.path }));
+      log.record(decisionOn('npm publish', { decision: 'refuse', by: 'rule' }));
+      log.record(endOf('npm test', { root: folder.path, denials: [{ clause: 'files', path: '/x' }] }));
+      await log.dispose();
+    });
+    const audit = (...args: readonly string[]) => cordon(['audit', '--folder', 'log', ...args]);
+
+    it('prints what fits the filters, newest first', () => {
+      const commands = (...args: readonly string[]) =>
+        audit('--json', ...args)
+          .stdout.trim()
+          .split('\n')
+          .map((line) => JSON.parse(line) as { kind: string; command?: string })
+          .map(({ kind, command }) => `${kind} ${command ?? ''}`.trim());
+      assert.deepEqual(commands(), ['end npm test', 'decision npm publish', 'decision npm test', 'start']);
+      assert.deepEqual(commands('--root', '.'), ['end npm test', 'decision npm test']);
+      assert.deepEqual(commands('--decision', 'refused'), ['decision npm publish']);
+      assert.deepEqual(commands('--decision', 'denied'), ['end npm test']);
+      assert.deepEqual(commands('--command', 'publish'), ['decision npm publish']);
+    });
+
+    it('prints lines for people, and says what could not be read', () => {
+      const [name = ''] = readdirSync(join(folder.path, 'log'));
+      appendFileSync(join(folder.path, 'log', name), '{"version":1,');
+      const { status, stdout, stderr } = audit('--decision', 'refused');
+      assert.match(stdout, /^\S+ \S+  refused   npm publish\n +by a rule · .*\n$/);
+      assert.equal(stderr, 'cordon: 1 lines (13 bytes) could not be read.\n');
+      assert.equal(status, 0);
+    });
+
+    it('refuses a decision that there is not', () => {
+      const { status, stderr } = audit('--decision', 'maybe');
+      assert.equal(status, 2);
+      assert.match(stderr, /--decision maybe: must be one of allowed, asked, refused, denied/);
+    });
+  });
 
   describe('sandbox', () => {
     it('passes stdio and the exit code through', () => {

@@ -28,5 +28,6 @@ export const commandIds = {
   copyPatchAsDiff: 'cordon.copyPatchAsDiff',
   commentForAgent: 'cordon.commentForAgent',
   closeObsoleteReview: 'cordon.closeObsoleteReview',
+  openAuditLog: 'cordon.openAuditLog',
   showLog: 'cordon.showLog',
 } as const;
