@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { Stats } from 'node:fs';
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
 import type { Result } from '../../base/result.ts';
@@ -28,8 +29,8 @@ export function usedToolCaches(homeFolder: string, searchPath: string): readonly
 }
 
 /**
- * The folder with the private caches of one root, with a place for each of the tools in it, made where it is missing. Fails
- * when it is not this user's alone: what lies in it is executed by the tools of that root.
+ * The folder with the private caches of one root, with a place for each of the tools in it, made where it is missing.
+ * Fails when it is not this user's alone: what lies in it is executed by the tools of that root.
  */
 export function openPrivateCaches(
   ownFolder: string,
@@ -40,14 +41,15 @@ export function openPrivateCaches(
   const folder = join(ownFolder, 'caches', name);
   try {
     for (const path of [ownFolder, join(ownFolder, 'caches'), folder]) {
-      makeFolder(path);
-      const reason = whyNotPrivate(path);
+      const reason = whyNotPrivate(folderAt(path));
       if (reason !== undefined) {
         return unusable(path, reason);
       }
     }
-    for (const tool of tools) {
-      makeFolder(join(folder, tool.folder));
+    for (const path of tools.map((tool) => join(folder, tool.folder))) {
+      if (!folderAt(path).isDirectory()) {
+        return unusable(path, 'it is not a folder');
+      }
     }
   } catch (error) {
     return unusable(folder, String(error));
@@ -55,15 +57,17 @@ export function openPrivateCaches(
   return ok(folder);
 }
 
-function makeFolder(path: string): void {
-  // Looking costs a tenth of what making does, even where nothing is to be made.
-  if (!existsSync(path)) {
-    mkdirSync(path, { recursive: true, mode: 0o700 });
+/** Made if need be: looking costs a tenth of what making does, even where nothing is to be made. */
+function folderAt(path: string): Stats {
+  const entry = lstatSync(path, { throwIfNoEntry: false });
+  if (entry !== undefined) {
+    return entry;
   }
+  mkdirSync(path, { recursive: true, mode: 0o700 });
+  return lstatSync(path);
 }
 
-function whyNotPrivate(path: string): string | undefined {
-  const entry = lstatSync(path);
+function whyNotPrivate(entry: Stats): string | undefined {
   if (!entry.isDirectory()) {
     return 'it is not a folder';
   }

@@ -69,7 +69,7 @@ interface Ready {
 
 /** Confines commands with bubblewrap, seccomp and the companion program. Handles confined policies only. */
 export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
-  const filter = buildFilter();
+  const filter = Buffer.from(buildFilter()).toString('hex');
   const trees = new TreeIndexes();
   const state: { ready?: Promise<Result<Ready, SandboxError>> } = {};
 
@@ -167,7 +167,7 @@ async function launch(
   { bubblewrap, machine, leases, proxy, trees }: Ready,
   policy: SandboxPolicy,
   command: Command,
-  filter: Uint8Array,
+  filter: string,
   log: Log,
 ): Promise<Result<Launch, SandboxError>> {
   // The root may have been opened after bubblewrap was found.

@@ -82,8 +82,21 @@ export class Leases {
 
 /** The same in every process: runs that need the same mount point meet at its lease. */
 export function leaseName(path: string): string {
-  return createHash('sha256').update(path).digest('hex').slice(0, 32);
+  const known = names.get(path);
+  if (known !== undefined) {
+    return known;
+  }
+  const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
+  if (names.size >= maxNames) {
+    names.clear();
+  }
+  names.set(path, name);
+  return name;
 }
+
+/** The same dozen for every command in a root. */
+const names = new Map<string, string>();
+const maxNames = 1000;
 
 export function trapName(path: string): string {
   return `${leaseName(path)}.removed`;

@@ -27,7 +27,7 @@ export async function lookAround(
   const around = {
     tree: tree.value,
     hidden: hiddenPaths(policy, tree.value),
-    openedSockets: policy.sockets.map(canonicalSocket).filter((path) => path !== undefined),
+    openedSockets: policy.sockets.map((path) => canonicalSocket(path)).filter((path) => path !== undefined),
     sockets: hostSockets(),
   };
   // The account of a service has no home in which tools could look for caches.

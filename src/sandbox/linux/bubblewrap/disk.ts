@@ -25,7 +25,12 @@ export function exists(path: string): boolean {
 
 /** Whether there is something, and no link on the way to it. */
 export function isUnmoved(path: string): boolean {
-  return canonicalPath(path) === path;
+  try {
+    return realpathSync.native(path) === path;
+  } catch {
+    // Gone meanwhile, or not for this user.
+    return false;
+  }
 }
 
 /** Where a path leads in the end; undefined when it leads nowhere, or not for this user. */

@@ -136,12 +136,12 @@ function addKept(places: Places, kept: readonly string[]): void {
     ['read', 'write'].includes(places.enclosing(target)?.shows ?? '') &&
     !places.all().some(({ path }) => isBelow(path, target));
   for (const path of kept.filter((at) => places.at(at) === undefined)) {
-    if (isUnmoved(path)) {
-      places.put({ path, shows: 'read' });
-      continue;
-    }
-    for (const source of targetsOf(path).filter(isVisible)) {
-      places.put({ path, shows: 'read', source });
+    for (const target of targetsOf(path)) {
+      if (target === path) {
+        places.put({ path, shows: 'read' });
+      } else if (isVisible(target)) {
+        places.put({ path, shows: 'read', source: target });
+      }
     }
   }
 }

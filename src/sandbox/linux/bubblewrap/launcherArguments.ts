@@ -29,7 +29,8 @@ export interface LauncherInput {
   /** For the keeper; which masks to watch follows from the mounts. Absent: there is none. */
   readonly tasks?: Omit<KeeperTasks, 'masks'>;
   readonly limits: ResourceLimits;
-  readonly filter: Uint8Array;
+  /** The seccomp program, in hexadecimal. */
+  readonly filter: string;
   readonly command: Pick<Command, 'argv' | 'tty'>;
   /** Canonical. */
   readonly cwd: string;
@@ -65,7 +66,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...(command.tty ? [] : ['--new-session']),
     ...(features.companionMounts ? companionGround : bubblewrapMounts(mounts, features)),
     ...['--chdir', input.cwd, '--', features.companionMounts ? input.helperPath : helperInside],
-    ...['--seccomp', Buffer.from(input.filter).toString('hex')],
+    ...['--seccomp', input.filter],
     ...limitArguments(input.limits),
     ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),

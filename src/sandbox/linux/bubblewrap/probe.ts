@@ -27,7 +27,8 @@ export interface ProbeInput {
   readonly helperPath: string;
   /** By default this machine's. */
   readonly kernelVersion: string | undefined;
-  readonly filter: Uint8Array;
+  /** The seccomp program, in hexadecimal. */
+  readonly filter: string;
   readonly run: RunProgram;
   /** By default this machine's. */
   readonly system?: SystemFacts;

@@ -88,6 +88,8 @@ class Search {
   readonly #mayRunGit: boolean;
   readonly #existing = new Set<string>();
   readonly #missing = new Set<string>();
+  /** Folders in which something could be made. */
+  readonly #growing = new Set<string>();
   readonly #guards = new Map<string, Guard>();
   readonly #outside = new Map<string, 'read' | 'write'>();
   readonly #gitFolders = new Set<string>();
@@ -295,10 +297,16 @@ class Search {
   /** The first folder of the path that is missing. */
   #hold(path: string): void {
     const folder = dirname(path);
+    // Most names that are held lie beside each other.
+    if (this.#growing.has(folder)) {
+      this.#missing.add(path);
+      return;
+    }
     const entry = lookUp(folder);
     if (entry === undefined && this.isWritable(folder)) {
       this.#hold(folder);
     } else if (entry?.isDirectory() === true && mayGetEntries(entry)) {
+      this.#growing.add(folder);
       this.#missing.add(path);
     }
   }
