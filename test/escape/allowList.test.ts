@@ -286,12 +286,17 @@ describe('With an allow-list, a command cannot reach', function () {
   });
 
   it('anything once the bridge is gone', async () => {
-    // The bridge is the second child of process 1, whatever its number.
+    // The first connection, which is refused, starts the bridge: the second child of process 1, whatever its number.
     const script = `
+      ${curl} http://127.0.0.1:1/
+      killed=0
       for process in /proc/[0-9]*; do
         read -r _ name _ parent _ < "$process/stat"
-        if [ "$parent" = 1 ] && [ "\${process#/proc/}" != $$ ]; then kill -9 "\${process#/proc/}"; fi
+        if [ "$parent" = 1 ] && [ "\${process#/proc/}" != $$ ]; then
+          kill -9 "\${process#/proc/}" && killed=$((killed + 1))
+        fi
       done
+      test $killed = 1 || exit 99
       ${curl} http://127.0.0.1:${port}/`;
     assert.equal((await arena.shellUnder(arena.allowing(ports(port)), script)).exitCode, 7);
     assert.deepEqual(contacts, []);

@@ -59,12 +59,14 @@ export function decisionOn(rules: FileRules, path: string): Decision {
 
 /** The rule that decides about a path, globs aside. */
 export function deepestRule(files: readonly FileRule[], path: string): FileRule | undefined {
-  return files
-    .filter((rule) => isInside(path, rule.path))
-    .reduce<FileRule | undefined>(
-      (deepest, rule) => (deepest === undefined || rule.path.length > deepest.path.length ? rule : deepest),
-      undefined,
-    );
+  let deepest: FileRule | undefined;
+  for (const rule of files) {
+    const isDeeper = deepest === undefined || rule.path.length > deepest.path.length;
+    if (isDeeper && isInside(path, rule.path)) {
+      deepest = rule;
+    }
+  }
+  return deepest;
 }
 
 /** The first folder or file on the way to a path that a glob hides. */

@@ -10,6 +10,7 @@
 /* How many buffers one connection may move before the others have their turn. */
 #define MAX_ROUNDS 16
 #define BACKLOG 512
+#define RETRY_NANOSECONDS 10000000
 #define LISTENER_ENTRY MAX_PAIRS
 #define NONE (-1)
 
@@ -261,13 +262,17 @@ void open_bridge(const char *port, const char *path) {
   }
 }
 
+int bridge_listener(void) {
+  return listener;
+}
+
 void start_bridge(void) {
-  if (listener == NONE) {
-    return;
-  }
+  static const word moment[2] = {0, RETRY_NANOSECONDS};
   long child = CALL(__NR_clone, SIGCHLD_, 0, 0, 0);
   if (child < 0) {
-    refuse("network bridge");
+    /* The command has all processes that the limits allow: its connection waits until it has one less. */
+    CALL(__NR_ppoll, 0, 0, moment, 0);
+    return;
   }
   if (child == 0) {
     /* Neither the command's output, whose reader waits for the end of all writers, nor what is process 1's own. */
@@ -277,4 +282,5 @@ void start_bridge(void) {
     forward();
   }
   CALL(__NR_close, listener, 0, 0, 0);
+  listener = NONE;
 }

@@ -204,7 +204,9 @@ void probe(char **argv, char **envp) __attribute__((noreturn));
 /* bridge.c */
 /* Listens on that port of 127.0.0.1, for the Unix socket at the path; connections wait until it is started. */
 void open_bridge(const char *port, const char *path);
-/* Forwards in a process of its own, if a bridge was opened. */
+/* Readable when the first connection waits; -1 when there is no bridge, or it has been started. */
+int bridge_listener(void);
+/* Forwards in a process of its own. */
 void start_bridge(void);
 /* A descriptor that is connected to a Unix socket, or the negated error. */
 long connect_to(const char *path);

@@ -68,12 +68,14 @@ void start(char **argv, char **envp, int is_foreground, int has_keeper) {
     }
     run(argv, envp);
   }
-  /* Behind the command, which has to be the first child: that is how it is found from outside. */
-  start_bridge();
-  /* What process 1 is for: reap everything, heed the keeper, end with the command. */
-  struct waited sources[] = {{(int)signals, POLLIN_, 0}, {has_keeper ? KEEPER_FD : -1, POLLIN_, 0}};
+  /* What process 1 is for: reap everything, heed the keeper, start the bridge when it is used, end with the command. */
+  struct waited sources[] = {
+      {(int)signals, POLLIN_, 0},
+      {has_keeper ? KEEPER_FD : -1, POLLIN_, 0},
+      {bridge_listener(), POLLIN_, 0},
+  };
   for (;;) {
-    if (CALL(__NR_ppoll, sources, 2, 0, 0) <= 0) {
+    if (CALL(__NR_ppoll, sources, 3, 0, 0) <= 0) {
       continue;
     }
     if (sources[0].found != 0) {
@@ -83,6 +85,10 @@ void start(char **argv, char **envp, int is_foreground, int has_keeper) {
     }
     if (sources[1].found != 0) {
       heed_keeper();
+    }
+    if (sources[2].found != 0) {
+      start_bridge();
+      sources[2].descriptor = bridge_listener();
     }
   }
 }
