@@ -1,4 +1,5 @@
 import { measureActivation } from './activation.ts';
+import { measureCommandLines } from './commandLines.ts';
 import { measureCommands } from './commands.ts';
 import { measurePatches } from './patches.ts';
 import { measureProxy } from './proxy.ts';
@@ -6,6 +7,7 @@ import { measureSandbox } from './sandbox.ts';
 import { measureStream } from './stream.ts';
 
 await measurePatches();
+await measureCommandLines();
 await measureCommands();
 await measureSandbox();
 await measureStream();

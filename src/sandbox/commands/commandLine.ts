@@ -4,7 +4,7 @@ import { seeScript } from './literalCommands.ts';
 import type { Opaque } from './opaqueReason.ts';
 import { opaque } from './opaqueReason.ts';
 import { readPlainScript } from './plainScript.ts';
-import { dialectOf, shellScript } from './shellScript.ts';
+import { dialectOf, isOfTheSystem, shellScript } from './shellScript.ts';
 import { readWindowsShell } from './windowsShell.ts';
 import { asScript, commandsInside } from './wrappers.ts';
 
@@ -38,7 +38,7 @@ const maxDepth = 5;
 
 /**
  * Reads an argv as it would be executed. `bash`, `zsh` and `sh` with `-c` or `-lc` and one script are opened, also
- * inside each other; so are PowerShell and cmd. Any other argv is one command.
+ * inside each other, when they are those of the system; so are PowerShell and cmd. Any other argv is one command.
  */
 export async function readCommand(argv: readonly string[], parse: BashParser): Promise<ReadCommand> {
   const seen = new Map<string, Promise<SeenScript>>();
@@ -59,7 +59,8 @@ export async function readCommand(argv: readonly string[], parse: BashParser): P
 type See = (script: string) => Promise<SeenScript>;
 
 async function readLine(argv: Words, see: See, depth: number): Promise<CommandLine> {
-  const script = shellScript(argv);
+  const [shell = ''] = argv;
+  const script = isOfTheSystem(shell) ? shellScript(argv) : undefined;
   if (script === undefined) {
     return argv.length === 0 ? opaque('empty') : { kind: 'commands', commands: [argv] };
   }

@@ -14,6 +14,14 @@ export function dialectOf([shell = '']: readonly string[]): ShellDialect {
   return programName(shell) === 'zsh' ? 'zsh' : 'bash';
 }
 
+const systemFolders =
+  /^(?:\/(?:usr\/|usr\/local\/)?bin|\/opt\/(?:homebrew|local)\/bin|\/run\/current-system\/sw\/bin|\/nix\/store\/[^/]+\/bin)\/[^/]+$/;
+
+/** Whether a program is found by its name or where systems have theirs: elsewhere, anything may bear the name. */
+export function isOfTheSystem(path: string): boolean {
+  return !/[/\\]/.test(path) || systemFolders.test(path);
+}
+
 /** A shell without a script, in which somebody will type. */
 export function isInteractiveShell(argv: readonly string[]): boolean {
   const [shell = '', ...flags] = argv;

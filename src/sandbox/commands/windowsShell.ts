@@ -1,6 +1,7 @@
 import type { ReadCommand, Words } from './commandLine.ts';
 import { opaque } from './opaqueReason.ts';
 import { readPlainPowerShell } from './plainPowerShell.ts';
+import { isOfTheSystem } from './shellScript.ts';
 
 /** Options of PowerShell that change nothing about the script. */
 const harmlessOptions: ReadonlySet<string> = new Set([
@@ -11,6 +12,9 @@ const harmlessOptions: ReadonlySet<string> = new Set([
   '-sta',
 ]);
 
+const windowsFolders =
+  /^c:\\(?:windows\\system32\\windowspowershell\\v1\.0|program files\\powershell\\\d+)\\[^\\/]+$/i;
+
 /** Reads a line of PowerShell or cmd; undefined for any other argv. What cmd would do is never certain. */
 export function readWindowsShell([path = '', ...args]: Words): ReadCommand | undefined {
   const name = path
@@ -20,7 +24,7 @@ export function readWindowsShell([path = '', ...args]: Words): ReadCommand | und
   switch (name) {
     case 'pwsh':
     case 'powershell':
-      return readPowerShell(args);
+      return readPowerShell(args, isOfTheSystem(path) || windowsFolders.test(path));
     case 'cmd': {
       const start = args.findIndex((arg) => /^[/-][ckr]$/i.test(arg));
       const anywhere = start === -1 ? [] : roughWindowsCommands(args.slice(start + 1).join(' '));
@@ -31,11 +35,11 @@ export function readWindowsShell([path = '', ...args]: Words): ReadCommand | und
   }
 }
 
-function readPowerShell(args: Words): ReadCommand {
+function readPowerShell(args: Words, isSystem: boolean): ReadCommand {
   const start = args.findIndex((arg) => !harmlessOptions.has(arg.toLowerCase()));
   const [option = '', script = '', ...others] = start === -1 ? [] : args.slice(start);
   const isOneScript = /^[-/]c(?:ommand)?$/i.test(option) && others.length === 0;
-  const line = isOneScript ? readPlainPowerShell(script) : opaque('dynamic');
+  const line = isOneScript && isSystem ? readPlainPowerShell(script) : opaque('dynamic');
   return {
     line,
     anywhere: start === -1 ? [] : roughWindowsCommands(args.slice(start + (isOneScript ? 1 : 0)).join(' ')),

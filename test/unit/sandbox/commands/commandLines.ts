@@ -775,7 +775,26 @@ export const commandLines: readonly CommandLineRow[] = [
     class: 'dangerous',
   },
 
+  {
+    line: ['./bash', '-c', 'ls'],
+    commands: [['./bash', '-c', 'ls']],
+    class: 'ordinary',
+  },
+  {
+    line: ['/tmp/sh', '-lc', 'rm -rf x'],
+    commands: [['/tmp/sh', '-lc', 'rm -rf x']],
+    class: 'forced-removal',
+  },
+  {
+    line: "./bash -c 'git status'",
+    commands: [['./bash', '-c', 'git status']],
+    class: 'ordinary',
+  },
+  { line: ['/opt/homebrew/bin/bash', '-c', 'ls'], commands: [['ls']], class: 'safe' },
+
   // PowerShell
+  { line: ['./pwsh', '-Command', 'ls'], opaque: 'dynamic', class: 'ordinary' },
+  { line: ['.\\powershell.exe', '-Command', 'ls'], opaque: 'dynamic', class: 'ordinary' },
   { line: ['pwsh', '-Command', 'Get-ChildItem'], commands: [['Get-ChildItem']], class: 'safe' },
   { line: ['pwsh', '-c', 'ls -Path src'], commands: [['ls', '-Path', 'src']], class: 'safe' },
   {
