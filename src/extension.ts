@@ -84,6 +84,8 @@ export function activate(context: vscode.ExtensionContext): void {
     roots: policies,
     sandbox,
     log,
+    approvals,
+    audit,
     parentEnv: process.env,
     accessUnder,
     patchHost: createEditorPatchHost(applier, reviews),

@@ -1,6 +1,8 @@
 import { createInterface } from 'node:readline';
 import { parseArgs } from 'node:util';
 import { silentLog } from '../base/log.ts';
+import { Approvals } from '../runtime/approvals/approvals.ts';
+import { GrantStore } from '../runtime/approvals/grantStore.ts';
 import { defaultApproval, neverAsk } from '../runtime/approvals/approvalPolicy.ts';
 import type { ToolRuntime } from '../runtime/toolRuntime.ts';
 import { createToolRuntime } from '../runtime/toolRuntime.ts';
@@ -34,6 +36,8 @@ export async function runExec(args: readonly string[]): Promise<number> {
     sandbox: createCliSandbox(policy),
     log: silentLog,
     parentEnv: process.env,
+    approvals: new Approvals({ grants: new GrantStore(), expiresAfterMs: () => 0 }),
+    audit: { record: () => {} },
     accessUnder: cliAccessUnder(),
     helperFolder: cliHelperFolder(),
   });
@@ -131,6 +135,6 @@ async function call(
   if (!parsed.ok) {
     return { text: parsed.error, isError: true };
   }
-  // Full access was chosen on this command line, by the person who would be asked.
-  return tool.invoke(parsed.value, { signal, confirm: async () => true });
+  // Whoever is asked has typed the command line; calls of agents are under a policy that asks nobody.
+  return tool.invoke(parsed.value, { signal, owner: 'cordon exec', wasConfirmed: () => true });
 }

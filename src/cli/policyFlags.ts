@@ -10,6 +10,7 @@ import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
+import { noRules } from '../sandbox/rules/rule.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import { UsageError } from './usageError.ts';
 
@@ -109,6 +110,7 @@ export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPol
     active: () => root,
     policyFor: () => ({ ok: true, value: policy }),
     approvalPolicyFor: () => ({ ok: true, value: approval }),
+    rulesFor: async () => noRules,
     // Who types the command line sees the patch before it runs.
     reviewModeFor: () => 'never',
   };

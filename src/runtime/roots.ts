@@ -2,6 +2,7 @@ import type { Result } from '../base/result.ts';
 import type { ReviewMode } from '../patch/reviewMode.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
+import type { RuleSet } from '../sandbox/rules/rule.ts';
 import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
 
 /** A workspace folder: the unit of policy. */
@@ -23,6 +24,8 @@ export interface Roots {
   policyFor(root: Root, widenings?: readonly Widening[]): Result<SandboxPolicy, PolicyError>;
   /** When commands of the root are asked about. */
   approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError>;
+  /** The rules about commands that hold in the root; rules that cannot be read are a problem in the set. */
+  rulesFor(root: Root): Promise<RuleSet>;
   /** Which patches of the root wait for a person. */
   reviewModeFor(root: Root): ReviewMode;
 }

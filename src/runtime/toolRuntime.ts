@@ -1,5 +1,4 @@
 import type { Result } from '../base/result.ts';
-import { fail } from '../base/result.ts';
 import type { Log } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
 import { createAccessUnder } from '../patch/accessUnder.ts';
@@ -8,9 +7,17 @@ import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { PatchHost } from '../patch/patchHost.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
+import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
+import type { Widening } from '../sandbox/policy/widening.ts';
+import type { Approvals } from './approvals/approvals.ts';
+import { Consent } from './approvals/consent.ts';
+import type { Audit } from './audit/audit.ts';
+import { CommandRunner } from './commandRunner.ts';
+import { DenialLog } from './denials/denialLog.ts';
+import { DenialWatch } from './denials/denialWatch.ts';
 import { createLocalBackend } from './exec/localBackend.ts';
-import type { RefusedCommand } from './orchestrator.ts';
 import { Orchestrator } from './orchestrator.ts';
+import type { RefusedCommand } from './places.ts';
 import { PatchRunner } from './patches/patchRunner.ts';
 import type { Root, Roots } from './roots.ts';
 import type { Session } from './sessions/session.ts';
@@ -28,6 +35,9 @@ export interface ToolRuntimeOptions {
   readonly roots: Roots;
   readonly sandbox: SandboxManager;
   readonly log: Log;
+  /** The questions that wait for a person. */
+  readonly approvals: Approvals;
+  readonly audit: Audit;
   /** The environment that children inherit from, before the policy's rules. */
   readonly parentEnv: NodeJS.ProcessEnv;
   /** What patches may write under a policy; everything that commands may, by default. */
@@ -43,6 +53,8 @@ export interface PersonRequest {
   readonly commandLine: string;
   readonly cwd: string;
   readonly size?: TerminalSize;
+  /** What the person lets this command do beyond the policy. */
+  readonly widenings?: readonly Widening[];
 }
 
 /** Everything an agent or a person can ask of Cordon, wired together. */
@@ -50,6 +62,7 @@ export interface ToolRuntime {
   readonly tools: readonly Tool[];
   readonly sessions: SessionManager;
   readonly sleeps: Sleeps;
+  readonly denials: DenialLog;
   /** Runs a command line that a person typed, in a terminal, under the root's policy. */
   runForPerson(request: PersonRequest): Promise<Result<Session, RefusedCommand>>;
   /** Ends every session with everything it started. */
@@ -60,19 +73,30 @@ export function createToolRuntime({
   roots,
   sandbox,
   log,
+  approvals,
+  audit,
   parentEnv,
   accessUnder = createAccessUnder(),
   patchHost = createDiskPatchHost(accessUnder),
   helperFolder,
 }: ToolRuntimeOptions): ToolRuntime {
   const parseScript = createBashParser();
-  const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, helperFolder });
+  const machine = nodeMachine();
+  const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, machine, helperFolder });
   const sessions = new SessionManager(createLocalBackend(sandbox));
+  const denials = new DenialLog();
+  const runner = new CommandRunner({
+    orchestrator,
+    sessions,
+    consent: new Consent(approvals),
+    denials: new DenialWatch(roots, denials, machine),
+    audit,
+  });
   const sleeps = new Sleeps();
   const patches = new PatchRunner({ host: patchHost, roots, log, accessUnder });
   const tools = [
-    createExecCommandTool({ orchestrator, sessions, patches, parseScript }),
-    createWriteStdinTool(sessions),
+    createExecCommandTool({ orchestrator, runner, sessions, patches, parseScript }),
+    createWriteStdinTool({ sessions, roots, approvals }),
     createListSessionsTool(sessions),
     createKillSessionTool(sessions),
     createApplyPatchTool(orchestrator, patches),
@@ -83,23 +107,15 @@ export function createToolRuntime({
     tools,
     sessions,
     sleeps,
-    async runForPerson({ commandLine, cwd, size = agentTerminalSize }) {
-      const prepared = await orchestrator.prepare({
-        cmd: commandLine,
-        workdir: cwd,
-        login: true,
-        isTty: true,
-      });
-      if (!prepared.ok) {
-        return fail(prepared.error);
-      }
-      const { policy } = prepared.value;
-      log.debug(`run for a person: mode ${policy.mode} (${policy.sources.mode}), network ${policy.network}`);
-      return sessions.start({ ...prepared.value, commandLine, owner: 'person', tty: size });
+    denials,
+    runForPerson({ commandLine, cwd, size = agentTerminalSize, widenings = [] }) {
+      const request = { cmd: commandLine, workdir: cwd, login: true, isTty: true };
+      return runner.startForPerson(request, { widenings, tty: size });
     },
     async dispose() {
       sleeps.interruptAll();
       await sessions.dispose();
+      denials.dispose();
     },
   };
 }

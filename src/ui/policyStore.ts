@@ -9,12 +9,15 @@ import type { ReviewMode } from '../patch/reviewMode.ts';
 import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import { resolveApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
+import { withGrantedPrefixes } from '../runtime/approvals/grantedRules.ts';
 import type { GrantStore } from '../runtime/approvals/grantStore.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { PolicyInput } from '../sandbox/policy/input.ts';
 import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
+import type { RuleSet } from '../sandbox/rules/rule.ts';
+import { noRules } from '../sandbox/rules/rule.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import { widenSettings } from '../sandbox/policy/widening.ts';
@@ -106,6 +109,10 @@ export class PolicyStore implements Roots, Disposable {
   approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError> {
     const entry = this.#entryOf(root);
     return entry === undefined ? fail(closed(root)) : resolveApprovalPolicy(readApprovalSettings(entry.uri));
+  }
+
+  async rulesFor(root: Root): Promise<RuleSet> {
+    return withGrantedPrefixes(noRules, this.#grants.prefixesOf(root.path));
   }
 
   /** What the policy would be, without grants, were this the person's choice for the root. */

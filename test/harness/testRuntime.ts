@@ -6,6 +6,10 @@ import type { PatchHost } from '../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../src/patch/reviewMode.ts';
 import type { ApprovalPolicy } from '../../src/runtime/approvals/approvalPolicy.ts';
 import { defaultApproval } from '../../src/runtime/approvals/approvalPolicy.ts';
+import { Approvals } from '../../src/runtime/approvals/approvals.ts';
+import { withGrantedPrefixes } from '../../src/runtime/approvals/grantedRules.ts';
+import { GrantStore } from '../../src/runtime/approvals/grantStore.ts';
+import type { AuditEvent } from '../../src/runtime/audit/auditEntry.ts';
 import type { Root } from '../../src/runtime/roots.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
 import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
@@ -19,6 +23,8 @@ import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import type { Widening } from '../../src/sandbox/policy/widening.ts';
 import { widenSettings } from '../../src/sandbox/policy/widening.ts';
+import type { RuleSet } from '../../src/sandbox/rules/rule.ts';
+import { noRules } from '../../src/sandbox/rules/rule.ts';
 import type { SandboxManager } from '../../src/sandbox/sandboxManager.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 
@@ -51,6 +57,10 @@ export function testPolicy(root: string, user: PolicyInput['user'] = {}): Sandbo
 export interface TestRuntime {
   readonly root: string;
   readonly runtime: ToolRuntime;
+  readonly approvals: Approvals;
+  readonly grants: GrantStore;
+  /** What the audit log got, in order. */
+  readonly audited: readonly AuditEvent[];
   /** Calls a tool as an agent would. */
   call(
     name: string,
@@ -64,35 +74,43 @@ export interface TestRuntime {
   dispose(): Promise<void>;
 }
 
+export interface TestRuntimeOptions {
+  readonly reviewMode?: ReviewMode;
+  readonly patchHost?: PatchHost;
+  readonly approval?: ApprovalPolicy;
+  readonly rules?: RuleSet;
+}
+
 /** A tool runtime over one temporary root, everything in it real. */
 export async function createTestRuntime(
   user: PolicyInput['user'] | ((root: string) => PolicyInput['user']) = {},
   parentEnv: NodeJS.ProcessEnv = process.env,
-  {
-    reviewMode = 'never',
-    patchHost,
-    approval = defaultApproval,
-  }: { reviewMode?: ReviewMode; patchHost?: PatchHost; approval?: ApprovalPolicy } = {},
+  { reviewMode = 'never', patchHost, approval = defaultApproval, rules = noRules }: TestRuntimeOptions = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
   const root = { name: basename(folder.path), path: folder.path };
+  const grants = new GrantStore();
   const settings = typeof user === 'function' ? user(folder.path) : user;
   const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
     const policy = testPolicy(folder.path, settings);
-    return ok(
-      widenings.length === 0 ? policy : testPolicy(folder.path, widenSettings(settings, widenings, policy)),
-    );
+    const all = [...grants.wideningsOf(folder.path), ...widenings];
+    return ok(all.length === 0 ? policy : testPolicy(folder.path, widenSettings(settings, all, policy)));
   };
+  const approvals = new Approvals({ grants, expiresAfterMs: () => 60_000 });
+  const audited: AuditEvent[] = [];
   const runtime = createToolRuntime({
     roots: {
       list: () => [root],
       active: () => root,
       policyFor,
       approvalPolicyFor: () => ok(approval),
+      rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(folder.path)),
       reviewModeFor: () => reviewMode,
     },
     sandbox: createTestSandbox(),
     log: silentLog,
+    approvals,
+    audit: { record: (event) => audited.push(event) },
     helperFolder,
     ...(patchHost !== undefined && { patchHost }),
     // A home without start-up files: what a person's own print would be in every answer.
@@ -109,12 +127,15 @@ export async function createTestRuntime(
       return { text: parsed.error, isError: true };
     }
     const { signal = new AbortController().signal, allow = true } = options;
-    return tool.invoke(parsed.value, { signal, confirm: async () => allow });
+    return tool.invoke(parsed.value, { signal, owner: 'Test', wasConfirmed: () => allow });
   };
 
   return {
     root: folder.path,
     runtime,
+    approvals,
+    grants,
+    audited,
     call,
     async open(cmd, input = {}) {
       const result = await call('exec_command', { cmd, tty: true, yield_time_ms: 250, ...input });

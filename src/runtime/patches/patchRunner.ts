@@ -9,7 +9,7 @@ import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import { readAccess } from '../../sandbox/readAccess.ts';
 import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
-import type { Place } from '../orchestrator.ts';
+import type { Place } from '../places.ts';
 import type { Roots } from '../roots.ts';
 import type { ToolResult } from '../tools/tool.ts';
 import {

@@ -54,7 +54,7 @@ function denialLines(session: Session): readonly string[] {
   const shown = others.slice(0, reason === undefined ? mostDenialLines : mostDenialLines - 1);
   const rest = others.length - shown.length;
   return [
-    ...(reason === undefined ? [] : [`Sandbox: ${reason.message} ${reason.hint}`]),
+    ...(reason === undefined ? [] : [`Sandbox: ${reason.message} ${session.adviceOn(reason)}`]),
     ...shown.map(
       ({ message }) => `Sandbox: ${message}${reason === undefined ? ' The command went on.' : ''}`,
     ),

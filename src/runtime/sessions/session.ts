@@ -31,6 +31,8 @@ export interface SessionInfo {
   readonly root: Root;
   readonly policy: SandboxPolicy;
   readonly owner: 'agent' | 'person';
+  /** What an agent can do about a denial under the session's policy, in place of the denial's own hint. */
+  readonly adviseOn?: (denial: Denial, policy: SandboxPolicy) => string | undefined;
   /** Present for a session with a terminal. */
   readonly createScreen?: (options: Pick<ScreenOptions, 'onReply'>) => Screen;
 }
@@ -44,6 +46,7 @@ export class Session implements SessionView {
   readonly policy: SandboxPolicy;
   readonly owner: 'agent' | 'person';
   readonly startedAt = new Date();
+  readonly #adviseOn: SessionInfo['adviseOn'];
   readonly #process: ExecProcess;
   readonly #started = performance.now();
   readonly #output = new Emitter<Uint8Array>();
@@ -68,6 +71,7 @@ export class Session implements SessionView {
     this.root = info.root;
     this.policy = info.policy;
     this.owner = info.owner;
+    this.#adviseOn = info.adviseOn;
     this.#process = process;
     this.#screen = info.createScreen?.({
       // A viewer's terminal answers the program's queries itself; two answers would read as typing.
@@ -105,6 +109,11 @@ export class Session implements SessionView {
   /** What the sandbox stopped, most certain first, also where the command went on without it; none while it runs. */
   denials(): readonly Denial[] {
     return this.#denials;
+  }
+
+  /** What to do about a denial. */
+  adviceOn(denial: Denial): string {
+    return this.#adviseOn?.(denial, this.policy) ?? denial.hint;
   }
 
   /** What the command left behind and the sandbox disarmed; none while it runs. */

@@ -35,7 +35,7 @@ export function createApplyPatchTool(
     inputSchema: applyPatchSchema,
     invocationMessage: ({ input }) => `Patching ${namesIn(input)}`,
     // What needs a person's yes is reviewed as a diff, not asked for on a card.
-    confirmation: () => undefined,
+    confirmation: async () => undefined,
 
     async invoke({ input, workdir }, { signal }) {
       const place = await orchestrator.locate(workdir);

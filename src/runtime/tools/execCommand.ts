@@ -2,10 +2,12 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { BashParser } from '../../sandbox/commands/bashParser.ts';
 import { implicitPatchMessage, recognizePatchCommand } from '../../patch/invocation/recognizePatchCommand.ts';
-import type { Orchestrator, Place } from '../orchestrator.ts';
-import { unsandboxedConfirmation } from '../orchestrator.ts';
+import { permissionFields } from '../approvals/permissions.ts';
+import type { AgentCommand, CommandRunner } from '../commandRunner.ts';
+import type { Orchestrator } from '../orchestrator.ts';
 import type { PatchRunner } from '../patches/patchRunner.ts';
 import { waitForYield } from '../sessions/answer.ts';
+import type { Session } from '../sessions/session.ts';
 import { outputForms } from '../sessions/session.ts';
 import type { SessionManager } from '../sessions/sessionManager.ts';
 import { abortedResult, answerResult } from './answerResult.ts';
@@ -53,11 +55,13 @@ export const execCommandSchema = z.object({
     .describe(
       'screen: the text a person would see, progress bars settled (default with a tty). stream: the raw output (default without).',
     ),
+  ...permissionFields,
 });
 export type ExecCommandInput = z.infer<typeof execCommandSchema>;
 
 export interface ExecCommandOptions {
   readonly orchestrator: Orchestrator;
+  readonly runner: CommandRunner;
   readonly sessions: SessionManager;
   readonly patches: PatchRunner;
   readonly parseScript: BashParser;
@@ -69,6 +73,7 @@ export interface ExecCommandOptions {
  */
 export function createExecCommandTool({
   orchestrator,
+  runner,
   sessions,
   patches,
   parseScript,
@@ -77,66 +82,88 @@ export function createExecCommandTool({
     name: 'exec_command',
     inputSchema: execCommandSchema,
     invocationMessage: ({ cmd }) => `Running ${cmd}`,
-    confirmation: (input) => orchestrator.confirmation(input),
+
+    async confirmation(input) {
+      // What needs a person's yes of a patch is reviewed as a diff.
+      return (await readPatchCommand(input.cmd)).kind === 'none'
+        ? runner.confirmation(commandOf(input))
+        : undefined;
+    },
 
     async invoke(input, context): Promise<ToolResult> {
       const startedAt = performance.now();
-      const prepared = await orchestrator.prepare({ ...input, isTty: input.tty });
-      if (!prepared.ok) {
-        return toolError('exec_command', prepared.error);
-      }
-      const { root, policy } = prepared.value;
-      const confirmation = unsandboxedConfirmation(policy, input.cmd, root);
-      if (confirmation !== undefined && !(await context.confirm(confirmation))) {
-        return toolError('exec_command', {
-          message: 'the person did not allow running this without a sandbox.',
-          hint: 'Do not retry the same command; ask the person, or suggest changing the sandbox mode.',
-        });
-      }
-      const patched = await runAsPatch(input.cmd, prepared.value, context.signal);
+      const patched = await runAsPatch(input, context.signal);
       if (patched !== undefined) {
         return patched;
       }
-      const started = await sessions.start({
-        ...prepared.value,
-        commandLine: input.cmd,
-        owner: 'agent',
-        ...(input.tty && { tty: agentTerminalSize }),
-      });
+      const started = await runner.start(commandOf(input), context);
       if (!started.ok) {
         return toolError('exec_command', started.error);
       }
-      const session = started.value;
       const request = {
         yieldMs: clampYield(input.yield_time_ms),
         maxTokens: input.max_output_tokens,
         form: input.output ?? (input.tty ? 'screen' : 'stream'),
         signal: context.signal,
       } as const;
-      await waitForYield(session, request);
-      if (context.signal.aborted) {
-        await session.terminate();
-        return abortedResult(session, performance.now() - startedAt);
-      }
-      return answerResult(sessions, session, request, performance.now() - startedAt);
+      const answer = async (session: Session): Promise<ToolResult> => {
+        await waitForYield(session, request);
+        if (context.signal.aborted) {
+          await session.terminate();
+          return abortedResult(session, performance.now() - startedAt);
+        }
+        return answerResult(sessions, session, request, performance.now() - startedAt);
+      };
+      const result = await answer(started.value.session);
+      const again = await runner.retry(started.value, context);
+      return again === undefined ? result : withFirstRun(await answer(again), started.value.session);
     },
   };
 
-  async function runAsPatch(cmd: string, place: Place, signal: AbortSignal): Promise<ToolResult | undefined> {
+  function readPatchCommand(cmd: string): ReturnType<typeof recognizePatchCommand> {
     // The reference runs a shell that it does not know as sh, so the shell does not matter.
-    const command = await recognizePatchCommand(['sh', '-c', cmd], parseScript);
+    return recognizePatchCommand(['sh', '-c', cmd], parseScript);
+  }
+
+  async function runAsPatch(
+    { cmd, workdir }: ExecCommandInput,
+    signal: AbortSignal,
+  ): Promise<ToolResult | undefined> {
+    const command = await readPatchCommand(cmd);
     switch (command.kind) {
       case 'none':
         return undefined;
       case 'implicit':
         return { text: `apply_patch verification failed: ${implicitPatchMessage}`, isError: true };
       case 'patch': {
-        const cwd = resolve(place.cwd, command.workdir ?? '');
-        const result = await patches.run({ text: command.text, place, cwd, signal });
+        const place = await orchestrator.locate(workdir);
+        if (!place.ok) {
+          return toolError('exec_command', place.error);
+        }
+        const cwd = resolve(place.value.cwd, command.workdir ?? '');
+        const result = await patches.run({ text: command.text, place: place.value, cwd, signal });
         return result.isError ? result : { ...result, text: `${interceptedHeader}${result.text}` };
       }
     }
   }
+}
+
+function commandOf(input: ExecCommandInput): AgentCommand {
+  const { cmd, workdir, shell, login, tty, ...permissions } = input;
+  return {
+    request: { cmd, workdir, shell, login, isTty: tty },
+    permissions,
+    ...(tty && { tty: agentTerminalSize }),
+  };
+}
+
+/** The answer of a second run, with why there was one. */
+function withFirstRun(result: ToolResult, first: Session): ToolResult {
+  const reason = first.denial()?.message ?? '';
+  return {
+    ...result,
+    text: `The first run was stopped: ${reason} The person allowed this second one.\n${result.text}`,
+  };
 }
 
 /** What the reference puts in front of the answer when no shell had to run. */

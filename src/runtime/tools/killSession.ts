@@ -18,7 +18,7 @@ export function createKillSessionTool(sessions: SessionManager): Tool<z.infer<ty
     name: 'kill_session',
     inputSchema: killSessionSchema,
     invocationMessage: ({ session_id }) => `Ending session ${session_id}`,
-    confirmation: () => undefined,
+    confirmation: async () => undefined,
     async invoke({ session_id }, { signal }) {
       const startedAt = performance.now();
       const session = sessions.use(session_id);

@@ -11,7 +11,7 @@ export function createListSessionsTool(sessions: SessionManager): Tool<Record<st
     name: 'list_sessions',
     inputSchema: listSessionsSchema,
     invocationMessage: () => 'Listing sessions',
-    confirmation: () => undefined,
+    confirmation: async () => undefined,
     async invoke() {
       const known = sessions.known();
       const text = known.length === 0 ? 'No sessions.' : known.map(describe).join('\n');

@@ -76,7 +76,7 @@ export function createSleepTool(sleeps: Sleeps): Tool<z.infer<typeof sleepSchema
     name: 'sleep',
     inputSchema: sleepSchema,
     invocationMessage: ({ duration_ms }) => `Sleeping for ${duration_ms / 1_000} s`,
-    confirmation: () => undefined,
+    confirmation: async () => undefined,
     async invoke({ duration_ms }, { signal }) {
       const { elapsedMs, isInterrupted } = await sleeps.sleep(duration_ms, signal);
       const ending = isInterrupted ? 'Sleep interrupted by new input.' : 'Sleep completed.';

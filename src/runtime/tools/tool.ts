@@ -14,15 +14,17 @@ export interface Tool<Input = unknown> {
   /** What is shown while it runs; free of side effects. */
   invocationMessage(input: Input): string;
   /** Present when this input needs a person's yes under the policy in force now. */
-  confirmation(input: Input): Confirmation | undefined;
+  confirmation(input: Input): Promise<Confirmation | undefined>;
   invoke(input: Input, context: ToolContext): Promise<ToolResult>;
 }
 
 export interface ToolContext {
   /** Aborted when the caller gives up: what the call started is ended with its whole process group. */
   readonly signal: AbortSignal;
-  /** Asks the person outside the tool's own card; resolves to false when nobody can be asked. */
-  confirm(confirmation: Confirmation): Promise<boolean>;
+  /** Who calls, in words for the person who is asked: "Copilot chat", the name of an MCP client. */
+  readonly owner: string;
+  /** Whether the caller's own card has put exactly this to the person, who said yes; counts once. */
+  wasConfirmed(confirmation: Confirmation): boolean;
 }
 
 /** What goes back to the model. Errors are text for it, too: what was asked, what stopped it, what to do. */

@@ -1,6 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
-import { unsandboxedConfirmation } from '../orchestrator.ts';
+import type { Approvals } from '../approvals/approvals.ts';
+import type { ApprovalRequest } from '../approvals/approval.ts';
+import { offersBefore } from '../approvals/offers.ts';
+import { refusalFor } from '../approvals/refusals.ts';
+import type { Roots } from '../roots.ts';
 import { waitForYield } from '../sessions/answer.ts';
 import type { Session } from '../sessions/session.ts';
 import { outputForms } from '../sessions/session.ts';
@@ -38,14 +42,24 @@ export const writeStdinSchema = z.object({
 });
 export type WriteStdinInput = z.infer<typeof writeStdinSchema>;
 
+export interface WriteStdinOptions {
+  readonly sessions: SessionManager;
+  readonly roots: Roots;
+  readonly approvals: Approvals;
+}
+
 /** Types into a session, or polls it; answers with the output since the last answer. */
-export function createWriteStdinTool(sessions: SessionManager): Tool<WriteStdinInput> {
+export function createWriteStdinTool({
+  sessions,
+  roots,
+  approvals,
+}: WriteStdinOptions): Tool<WriteStdinInput> {
   return {
     name: 'write_stdin',
     inputSchema: writeStdinSchema,
     invocationMessage: ({ session_id, chars }) =>
       chars === '' ? `Waiting for session ${session_id}` : `Typing into session ${session_id}`,
-    confirmation: ({ session_id, chars }) => confirmationFor(sessions.get(session_id), chars),
+    confirmation: async ({ session_id, chars }) => questionFor(sessions.get(session_id), chars, roots),
 
     async invoke(input, context): Promise<ToolResult> {
       const startedAt = performance.now();
@@ -56,12 +70,15 @@ export function createWriteStdinTool(sessions: SessionManager): Tool<WriteStdinI
           hint: 'It has finished and its output was returned, or it never existed: see list_sessions.',
         });
       }
-      const confirmation = confirmationFor(session, input.chars);
-      if (confirmation !== undefined && !(await context.confirm(confirmation))) {
-        return toolError('write_stdin', {
-          message: 'the person did not allow typing into this unsandboxed session.',
-          hint: 'Ask the person before you try again.',
-        });
+      const question = questionFor(session, input.chars, roots);
+      if (question !== undefined && !context.wasConfirmed(question)) {
+        const answer = await approvals.ask(
+          requestToType(session, input.chars, question, context.owner),
+          context.signal,
+        );
+        if (answer.kind === 'deny') {
+          return toolError('write_stdin', refusalFor(answer, { reason: question.title }));
+        }
       }
       if (input.chars !== '' && !type(session, input.chars)) {
         return toolError('write_stdin', {
@@ -101,13 +118,34 @@ function type(session: Session, chars: string): boolean {
   return session.write(chars);
 }
 
-function confirmationFor(session: Session | undefined, chars: string): Confirmation | undefined {
-  if (session === undefined || chars === '' || chars === interrupt) {
+/** Typing runs commands as much as a command line does, so without a sandbox it is asked about, too. */
+function questionFor(session: Session | undefined, chars: string, roots: Roots): Confirmation | undefined {
+  if (session === undefined || !session.isUnsandboxed || chars === '' || chars === interrupt) {
     return undefined;
   }
-  return unsandboxedConfirmation(
-    session.policy,
-    `${JSON.stringify(chars)}\ntyped into: ${session.commandLine}`,
-    session.root,
-  );
+  const approval = roots.approvalPolicyFor(session.root);
+  return approval.ok && approval.value.mode === 'never'
+    ? undefined
+    : {
+        title: 'Type without a sandbox?',
+        message: `${JSON.stringify(chars)}\n\ntyped into: ${session.commandLine}\n\nThis session has no sandbox: what is typed can change any file of yours and reach the network.`,
+      };
+}
+
+function requestToType(
+  session: Session,
+  chars: string,
+  { title, message }: Confirmation,
+  owner: string,
+): ApprovalRequest {
+  return {
+    owner,
+    root: session.root,
+    commandLine: chars,
+    cwd: session.cwd,
+    title,
+    reason: message,
+    offers: offersBefore({ widenings: [], prefix: undefined, root: session.root }),
+    scope: JSON.stringify({ session: session.id, chars }),
+  };
 }

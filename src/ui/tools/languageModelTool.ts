@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { parseToolInput } from '../../runtime/tools/parseToolInput.ts';
-import type { Confirmation, Tool } from '../../runtime/tools/tool.ts';
+import type { Tool } from '../../runtime/tools/tool.ts';
 import type { ConfirmationLedger } from './confirmationLedger.ts';
 import { escapeMarkdown } from './escapeMarkdown.ts';
 
@@ -9,8 +9,6 @@ export interface LanguageModelToolOptions {
   /** The name that the manifest gives it. */
   readonly name: string;
   readonly ledger: ConfirmationLedger;
-  /** Asks the person outside the chat's own card. */
-  readonly confirm: (confirmation: Confirmation) => Promise<boolean>;
 }
 
 /**
@@ -19,17 +17,17 @@ export interface LanguageModelToolOptions {
  */
 export function createLanguageModelTool(
   tool: Tool,
-  { name, ledger, confirm }: LanguageModelToolOptions,
+  { name, ledger }: LanguageModelToolOptions,
 ): vscode.LanguageModelTool<unknown> {
   return {
-    prepareInvocation({ input: raw }) {
+    async prepareInvocation({ input: raw }) {
       const input = parseToolInput(tool, raw);
       if (!input.ok) {
         // Whatever is shown now, `invoke` refuses this input with the reason.
         return undefined;
       }
       const invocationMessage = plainText(tool.invocationMessage(input.value));
-      const confirmation = tool.confirmation(input.value);
+      const confirmation = await tool.confirmation(input.value);
       if (confirmation === undefined) {
         return { invocationMessage };
       }
@@ -47,10 +45,9 @@ export function createLanguageModelTool(
       try {
         const result = await tool.invoke(input.value, {
           signal: abort.signal,
+          owner: 'Chat',
           // The runtime decides anew, on this input and the policy of now, whether a yes is needed.
-          confirm: async (confirmation) =>
-            ledger.useAnswer(name, input.value, confirmation) ||
-            (!abort.signal.aborted && (await confirm(confirmation))),
+          wasConfirmed: (confirmation) => ledger.useAnswer(name, input.value, confirmation),
         });
         if (result.isError) {
           throw new Error(result.text);

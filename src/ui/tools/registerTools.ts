@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import type { Confirmation, Tool } from '../../runtime/tools/tool.ts';
+import type { Tool } from '../../runtime/tools/tool.ts';
 import { ConfirmationLedger } from './confirmationLedger.ts';
 import { createLanguageModelTool } from './languageModelTool.ts';
 
@@ -11,14 +11,7 @@ export function registerTools(tools: readonly Tool[]): Disposable {
   const ledger = new ConfirmationLedger();
   for (const tool of tools) {
     const name = `cordon_${tool.name}`;
-    store.add(
-      vscode.lm.registerTool(name, createLanguageModelTool(tool, { name, ledger, confirm: confirmInDialog })),
-    );
+    store.add(vscode.lm.registerTool(name, createLanguageModelTool(tool, { name, ledger })));
   }
   return store;
-}
-
-async function confirmInDialog({ title, message }: Confirmation): Promise<boolean> {
-  const run = 'Run';
-  return (await vscode.window.showWarningMessage(title, { modal: true, detail: message }, run)) === run;
 }

@@ -12,6 +12,7 @@ import type { ReviewMode } from '../../../src/patch/reviewMode.ts';
 import { neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { PatchRunner } from '../../../src/runtime/patches/patchRunner.ts';
 import type { PolicyInput } from '../../../src/sandbox/policy/input.ts';
+import { noRules } from '../../../src/sandbox/rules/rule.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTestRuntime, testPolicy } from '../../harness/testRuntime.ts';
 import type { TestRuntime } from '../../harness/testRuntime.ts';
@@ -234,6 +235,7 @@ describe('apply_patch', () => {
           active: () => root,
           policyFor: () => ok(policy),
           approvalPolicyFor: () => ok(neverAsk),
+          rulesFor: async () => noRules,
           reviewModeFor: () => 'always',
         },
         log: silentLog,

@@ -1,0 +1,96 @@
+import type { Denial } from '../../sandbox/describeDenial.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import type { Widening } from '../../sandbox/policy/widening.ts';
+import type { JudgedCommand } from '../orchestrator.ts';
+import type { Confirmation, ToolContext } from '../tools/tool.ts';
+import type { Answer, ApprovalRequest } from './approval.ts';
+import type { Approvals } from './approvals.ts';
+import type { Question } from './decide.ts';
+import { offersAfter, offersBefore } from './offers.ts';
+
+const once = (widenings: readonly Widening[]): Answer => ({ kind: 'allow', widenings, lasts: 'once' });
+
+/** Puts questions about commands to a person, in the caller's own card or among the approvals. */
+export class Consent {
+  readonly #approvals: Approvals;
+
+  constructor(approvals: Approvals) {
+    this.#approvals = approvals;
+  }
+
+  /** What the caller's card has to ask; undefined when this was said before. */
+  confirmation(judged: JudgedCommand, question: Question): Confirmation | undefined {
+    return this.#approvals.remembers(scopeOf(judged, question.widenings))
+      ? undefined
+      : confirmationOf(judged, question);
+  }
+
+  /** Asks whether a command may run, unless the card has, or the person has said it for the whole session. */
+  async before(judged: JudgedCommand, question: Question, context: ToolContext): Promise<Answer> {
+    const scope = scopeOf(judged, question.widenings);
+    if (this.#approvals.remembers(scope) || context.wasConfirmed(confirmationOf(judged, question))) {
+      return once(question.widenings);
+    }
+    return this.#approvals.ask(
+      {
+        ...about(judged, context),
+        title: question.title,
+        reason: question.reason,
+        offers: offersBefore({
+          widenings: question.widenings,
+          prefix: isUnsandboxed(judged.policy) ? undefined : judged.judgement.suggestion,
+          root: judged.root,
+        }),
+        scope,
+      },
+      context.signal,
+    );
+  }
+
+  /** Asks whether a command that the sandbox stopped may run again with what would have let it through. */
+  async after(
+    judged: JudgedCommand,
+    denial: Denial,
+    { fixes, mayLeave }: { readonly fixes: readonly Widening[]; readonly mayLeave: boolean },
+    context: ToolContext,
+  ): Promise<Answer> {
+    return this.#approvals.ask(
+      {
+        ...about(judged, context),
+        title: fixes.length === 0 ? 'Run again without the sandbox?' : 'Allow this, and run again?',
+        reason: denial.message,
+        offers: offersAfter(fixes, { root: judged.root, mayLeave }),
+        scope: scopeOf(judged, fixes),
+      },
+      context.signal,
+    );
+  }
+}
+
+/** The command on a line of its own, as text for a card. */
+function confirmationOf({ request, requested }: JudgedCommand, { title, reason }: Question): Confirmation {
+  const words = requested.justification === undefined ? [] : [`The agent says: ${requested.justification}`];
+  return { title, message: [request.cmd, reason, ...words].join('\n\n') };
+}
+
+function about(
+  { request, requested, root, cwd }: JudgedCommand,
+  { owner }: ToolContext,
+): Pick<ApprovalRequest, 'owner' | 'root' | 'commandLine' | 'cwd' | 'justification'> {
+  return {
+    owner,
+    root,
+    cwd,
+    commandLine: request.cmd,
+    ...(requested.justification !== undefined && { justification: requested.justification }),
+  };
+}
+
+/** Exactly what a yes is for: the same words in another folder, or another shell, are another question. */
+function scopeOf(
+  { request, root, cwd, shell, policy }: JudgedCommand,
+  widenings: readonly Widening[],
+): string {
+  const { cmd, login, isTty } = request;
+  return JSON.stringify({ root: root.path, cwd, shell, login, isTty, cmd, mode: policy.mode, widenings });
+}

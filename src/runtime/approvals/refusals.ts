@@ -1,0 +1,27 @@
+import type { RefusedCommand } from '../places.ts';
+import type { Denied } from './approval.ts';
+import type { Question } from './decide.ts';
+
+/** What a no means for the agent, and what to do now. */
+export function refusalFor({ by, comment }: Denied, { reason }: Pick<Question, 'reason'>): RefusedCommand {
+  const words = comment === undefined || comment === '' ? '' : ` Comment of the person: ${comment}`;
+  switch (by) {
+    case 'person':
+      return {
+        message: `the person declined.${words}`,
+        hint: 'Do not retry the same command in other words. Do without it, or ask the person what to do instead.',
+      };
+    case 'expired':
+      return {
+        message: `nobody answered in time, so nothing ran. Why a person was asked: ${reason}`,
+        hint: 'Go on with what needs no answer, and tell the person what you could not do.',
+      };
+    case 'nobody':
+      return {
+        message: `a person would have to agree, and there is nobody to ask here. ${reason}`,
+        hint: 'Find a way that needs no agreement, or tell the person what you could not do, and why.',
+      };
+    case 'gone':
+      return { message: 'the call was cancelled before anybody answered.', hint: 'Nothing ran.' };
+  }
+}

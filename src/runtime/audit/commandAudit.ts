@@ -1,0 +1,130 @@
+import { randomUUID } from 'node:crypto';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import { policyHash } from '../../sandbox/policy/policyHash.ts';
+import type { Answer } from '../approvals/approval.ts';
+import type { JudgedCommand, PreparedCommand } from '../orchestrator.ts';
+import type { Session } from '../sessions/session.ts';
+import type { Audit } from './audit.ts';
+import type { AuditEvent } from './auditEntry.ts';
+
+type DecisionEvent = Extract<AuditEvent, { kind: 'decision' }>;
+
+/** What the audit log keeps of one command: each decision about it, and its end, under one id. */
+export class CommandAudit {
+  readonly #audit: Audit;
+  readonly #id = randomUUID();
+  readonly #commandLine: string;
+
+  constructor(audit: Audit, commandLine: string) {
+    this.#audit = audit;
+    this.#commandLine = commandLine;
+  }
+
+  /** What rules, lists and the approval policy made of it. */
+  judged(judged: JudgedCommand): void {
+    const { decision, policy } = judged;
+    this.#audit.record({
+      ...this.#about(judged, 'agent'),
+      decision: decision.kind,
+      by: decision.kind === 'ask' ? 'policy' : decision.by,
+      ...(decision.kind === 'ask' && { reason: decision.question.reason }),
+      ...(decision.kind === 'refuse' && { reason: decision.message }),
+      policy: policyHash(policy),
+      sandbox: { mode: policy.mode, where: isUnsandboxed(policy) ? 'outside' : 'inside' },
+    });
+  }
+
+  /** What was said to a question. */
+  answered(judged: JudgedCommand, answer: Answer): void {
+    const { policy } = judged;
+    const leaves = answer.kind === 'allow' && answer.widenings.some(({ kind }) => kind === 'unsandboxed');
+    this.#audit.record({
+      ...this.#about(judged, 'agent'),
+      decision: answer.kind === 'allow' ? 'run' : 'refuse',
+      by: answer.kind === 'deny' && answer.by !== 'person' ? 'expired' : 'person',
+      ...(answer.kind === 'deny' && answer.comment !== undefined && { reason: answer.comment }),
+      policy: policyHash(policy),
+      sandbox: { mode: policy.mode, where: leaves || isUnsandboxed(policy) ? 'outside' : 'inside' },
+    });
+  }
+
+  /** A person typed it: there was nothing to decide. */
+  typed(prepared: PreparedCommand): void {
+    const { policy } = prepared;
+    this.#audit.record({
+      ...this.#about(prepared, 'person'),
+      decision: 'run',
+      by: 'person',
+      policy: policyHash(policy),
+      sandbox: { mode: policy.mode, where: isUnsandboxed(policy) ? 'outside' : 'inside' },
+    });
+  }
+
+  /** Records the end of its session, when that comes. */
+  watch(session: Session): void {
+    void session.closed.then(() => {
+      const { state } = session;
+      if (state.kind !== 'exited') {
+        return;
+      }
+      const denial = session.denial();
+      this.#audit.record({
+        kind: 'end',
+        id: this.#id,
+        command: this.#commandLine,
+        root: session.root.path,
+        session: session.id,
+        exitCode: state.exitCode,
+        ...(state.signal !== undefined && { signal: state.signal }),
+        denials: denial === undefined ? [] : [place(denial)],
+        findings: session.findings.length,
+        durationMs: state.durationMs,
+      });
+    });
+  }
+
+  /** It could not be started. */
+  failed(prepared: PreparedCommand, failure: string): void {
+    this.#audit.record({
+      kind: 'end',
+      id: this.#id,
+      command: this.#commandLine,
+      root: prepared.root.path,
+      failure,
+      denials: [],
+      findings: 0,
+      durationMs: 0,
+    });
+  }
+
+  #about(
+    place: Pick<PreparedCommand, 'cwd' | 'root'> & Partial<Pick<JudgedCommand, 'judgement'>>,
+    owner: DecisionEvent['owner'],
+  ): Pick<DecisionEvent, 'kind' | 'id' | 'command' | 'cwd' | 'root' | 'owner' | 'judgement'> {
+    const { judgement } = place;
+    const rule = judgement?.matches.find((match) => match.rule.decision === judgement.decision)?.rule;
+    return {
+      kind: 'decision',
+      id: this.#id,
+      command: this.#commandLine,
+      cwd: place.cwd,
+      root: place.root.path,
+      owner,
+      ...(judgement !== undefined && {
+        judgement: {
+          class: judgement.class,
+          ...(judgement.decision !== undefined && { decision: judgement.decision }),
+          ...(rule !== undefined && { place: rule.origin.place }),
+        },
+      }),
+    };
+  }
+}
+
+function place({ clause, path, host }: NonNullable<ReturnType<Session['denial']>>) {
+  return {
+    ...(clause !== undefined && { clause }),
+    ...(path !== undefined && { path }),
+    ...(host !== undefined && { host }),
+  };
+}

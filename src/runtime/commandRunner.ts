@@ -1,0 +1,197 @@
+import type { Result } from '../base/result.ts';
+import { fail, ok } from '../base/result.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
+import type { Widening } from '../sandbox/policy/widening.ts';
+import type { TerminalSize } from '../terminal/childHandle.ts';
+import { adviceOn } from './approvals/advice.ts';
+import type { Answer } from './approvals/approval.ts';
+import type { Consent } from './approvals/consent.ts';
+import type { PermissionInput } from './approvals/permissions.ts';
+import { refusalFor } from './approvals/refusals.ts';
+import type { Audit } from './audit/audit.ts';
+import { CommandAudit } from './audit/commandAudit.ts';
+import type { DenialWatch } from './denials/denialWatch.ts';
+import type { CommandRequest, JudgedCommand, Orchestrator, PreparedCommand } from './orchestrator.ts';
+import type { RefusedCommand } from './places.ts';
+import type { Session } from './sessions/session.ts';
+import type { SessionManager, SessionRequest } from './sessions/sessionManager.ts';
+import type { Confirmation, ToolContext } from './tools/tool.ts';
+
+export interface CommandRunnerOptions {
+  readonly orchestrator: Orchestrator;
+  readonly sessions: SessionManager;
+  readonly consent: Consent;
+  readonly denials: DenialWatch;
+  readonly audit: Audit;
+}
+
+/** A command of an agent with what it asks for. */
+export interface AgentCommand {
+  readonly request: CommandRequest;
+  readonly permissions: PermissionInput;
+  /** The terminal that it gets; pipes without. */
+  readonly tty?: TerminalSize;
+}
+
+/** A command that was started, and what is needed to ask about it again. */
+export interface RunningCommand {
+  readonly session: Session;
+  readonly command: AgentCommand;
+  readonly judged: JudgedCommand;
+}
+
+/**
+ * Takes a command from the decision to a session, and asks where somebody has to be asked: before it runs, and after
+ * the sandbox stopped it.
+ */
+export class CommandRunner {
+  readonly #options: CommandRunnerOptions;
+
+  constructor(options: CommandRunnerOptions) {
+    this.#options = options;
+  }
+
+  /** The question that the caller's own card can put to the person; undefined when the command needs no answer. */
+  async confirmation({ request, permissions }: AgentCommand): Promise<Confirmation | undefined> {
+    const judged = await this.#options.orchestrator.judge(request, permissions);
+    return judged.ok && judged.value.decision.kind === 'ask'
+      ? this.#options.consent.confirmation(judged.value, judged.value.decision.question)
+      : undefined;
+  }
+
+  /** Runs an agent's command as it is decided; asks first where that is decided. */
+  async start(command: AgentCommand, context: ToolContext): Promise<Result<RunningCommand, RefusedCommand>> {
+    const { orchestrator, audit } = this.#options;
+    const judged = await orchestrator.judge(command.request, command.permissions);
+    if (!judged.ok) {
+      return judged;
+    }
+    const entry = new CommandAudit(audit, command.request.cmd);
+    entry.judged(judged.value);
+    const widenings = await this.#allowed(judged.value, entry, context);
+    if (!widenings.ok) {
+      return widenings;
+    }
+    const prepared = await orchestrator.prepare(command.request, widenings.value);
+    if (!prepared.ok) {
+      return prepared;
+    }
+    if (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged.value, widenings.value)) {
+      // The sandbox was taken away after the decision, which was made for a confined command.
+      return this.start(command, context);
+    }
+    const session = await this.#open(
+      prepared.value,
+      agentSession(command, judged.value, this.#options.denials),
+      entry,
+    );
+    return session.ok ? ok({ session: session.value, command, judged: judged.value }) : session;
+  }
+
+  /**
+   * After the sandbox stopped a command: asks whether it may run again with what it lacked, and runs it. Undefined
+   * when nobody is to be asked, nothing would help, or the answer is no.
+   */
+  async retry(
+    { session, command, judged }: RunningCommand,
+    context: ToolContext,
+  ): Promise<Session | undefined> {
+    const { orchestrator, consent, denials, audit } = this.#options;
+    const denial = session.denial();
+    if (denial === undefined || !asksAfterDenials(judged) || context.signal.aborted) {
+      return undefined;
+    }
+    const fixes = denials.fixesFor(denial, session.policy, session.root);
+    const mayLeave = denials.mayLeave(session.root);
+    if (fixes.length === 0 && !mayLeave) {
+      return undefined;
+    }
+    const entry = new CommandAudit(audit, command.request.cmd);
+    const answer = await consent.after(judged, denial, { fixes, mayLeave }, context);
+    entry.answered(judged, answer);
+    if (answer.kind === 'deny') {
+      return undefined;
+    }
+    const prepared = await orchestrator.prepare(command.request, answer.widenings);
+    if (
+      !prepared.ok ||
+      (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, answer.widenings))
+    ) {
+      return undefined;
+    }
+    const opened = await this.#open(prepared.value, agentSession(command, judged, denials), entry);
+    return opened.ok ? opened.value : undefined;
+  }
+
+  /** Runs what a person typed, under the policy of its folder and what the person adds to it for this once. */
+  async startForPerson(
+    request: CommandRequest,
+    { widenings, tty }: { readonly widenings: readonly Widening[]; readonly tty: TerminalSize },
+  ): Promise<Result<Session, RefusedCommand>> {
+    const prepared = await this.#options.orchestrator.prepare(request, widenings);
+    if (!prepared.ok) {
+      return prepared;
+    }
+    const entry = new CommandAudit(this.#options.audit, request.cmd);
+    entry.typed(prepared.value);
+    return this.#open(prepared.value, { commandLine: request.cmd, owner: 'person', tty }, entry);
+  }
+
+  /** What the command may do beyond its policy, when it may run. */
+  async #allowed(
+    judged: JudgedCommand,
+    entry: CommandAudit,
+    context: ToolContext,
+  ): Promise<Result<readonly Widening[], RefusedCommand>> {
+    const { decision } = judged;
+    switch (decision.kind) {
+      case 'run':
+        return ok(decision.widenings);
+      case 'refuse':
+        return fail(decision);
+      case 'ask': {
+        const answer: Answer = await this.#options.consent.before(judged, decision.question, context);
+        entry.answered(judged, answer);
+        return answer.kind === 'allow' ? ok(answer.widenings) : fail(refusalFor(answer, decision.question));
+      }
+    }
+  }
+
+  async #open(
+    prepared: PreparedCommand,
+    session: Pick<SessionRequest, 'commandLine' | 'owner' | 'tty' | 'adviseOn'>,
+    entry: CommandAudit,
+  ): Promise<Result<Session, RefusedCommand>> {
+    const { sessions, denials } = this.#options;
+    const started = await sessions.start({ ...prepared, ...session });
+    if (!started.ok) {
+      entry.failed(prepared, started.error.message);
+      return started;
+    }
+    entry.watch(started.value);
+    denials.watch(started.value);
+    return started;
+  }
+}
+
+function agentSession(
+  { request, tty }: AgentCommand,
+  { approval, root }: JudgedCommand,
+  denials: DenialWatch,
+): Pick<SessionRequest, 'commandLine' | 'owner' | 'tty' | 'adviseOn'> {
+  return {
+    commandLine: request.cmd,
+    owner: 'agent',
+    ...(tty !== undefined && { tty }),
+    adviseOn: (denial, policy) => adviceOn(denials.fixesFor(denial, policy, root), approval),
+  };
+}
+
+/** Whether the policy of approvals wants a question when the sandbox has stopped something. */
+function asksAfterDenials({ approval }: JudgedCommand): boolean {
+  return (approval.mode === 'on-failure' || approval.mode === 'granular') && approval.asks.sandbox;
+}
+
+function expectsNoSandbox({ policy }: JudgedCommand, widenings: readonly Widening[]): boolean {
+  return isUnsandboxed(policy) || widenings.some(({ kind }) => kind === 'unsandboxed');
+}

@@ -1,0 +1,50 @@
+import { wideningsFor } from '../../sandbox/denials/wideningsFor.ts';
+import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { PolicyMachine } from '../../sandbox/policy/input.ts';
+import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { Widening } from '../../sandbox/policy/widening.ts';
+import { isWideEnough, whyConfined } from '../../sandbox/policy/widening.ts';
+import type { Root, Roots } from '../roots.ts';
+import type { Session } from '../sessions/session.ts';
+import type { DenialLog } from './denialLog.ts';
+
+/** Records what the sandbox stops, and knows what a person could grant against it. */
+export class DenialWatch {
+  readonly #roots: Roots;
+  readonly #log: DenialLog;
+  readonly #machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>;
+
+  constructor(roots: Roots, log: DenialLog, machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>) {
+    this.#roots = roots;
+    this.#log = log;
+    this.#machine = machine;
+  }
+
+  /** Records the denials of a session when it ends. */
+  watch(session: Session): void {
+    void session.closed.then(() => {
+      const denial = session.denial();
+      if (denial !== undefined) {
+        const { id: sessionId, root, commandLine, cwd, policy } = session;
+        const fixes = this.fixesFor(denial, policy, root);
+        this.#log.add({ root, sessionId, commandLine, cwd, denial, fixes });
+      }
+    });
+  }
+
+  /** What would let a denied action through: only what a person may grant, and what nothing stricter takes back. */
+  fixesFor(denial: Denial, policy: SandboxPolicy, root: Root): readonly Widening[] {
+    return wideningsFor(denial, policy, this.#machine).filter((widening) => {
+      const widened = this.#roots.policyFor(root, [widening]);
+      return widened.ok && isWideEnough(widened.value, widening);
+    });
+  }
+
+  /** Whether a person may take a command of the root out of the sandbox. */
+  mayLeave(root: Root): boolean {
+    const policy = this.#roots.policyFor(root);
+    const open = this.#roots.policyFor(root, [{ kind: 'unsandboxed' }]);
+    return policy.ok && whyConfined(policy.value) === undefined && open.ok && isUnsandboxed(open.value);
+  }
+}
