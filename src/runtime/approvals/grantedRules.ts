@@ -1,10 +1,7 @@
 import type { RuleSet } from '../../sandbox/rules/rule.ts';
 
 /** A root's rules, and those that a person added with a yes: commands that begin so run, in the sandbox. */
-export function withGrantedPrefixes(
-  rules: RuleSet,
-  prefixes: readonly (readonly string[])[],
-): RuleSet {
+export function withGrantedPrefixes(rules: RuleSet, prefixes: readonly (readonly string[])[]): RuleSet {
   return {
     ...rules,
     prefixes: [

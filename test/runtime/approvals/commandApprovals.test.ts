@@ -1,0 +1,269 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Answer, Approval } from '../../../src/runtime/approvals/approval.ts';
+import type { ApprovalMode, ApprovalPolicy } from '../../../src/runtime/approvals/approvalPolicy.ts';
+import { defaultApproval, neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
+import type { RuleDecision, RuleSet } from '../../../src/sandbox/rules/rule.ts';
+import { noRules } from '../../../src/sandbox/rules/rule.ts';
+import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
+import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
+import type { TestRuntime } from '../../harness/testRuntime.ts';
+import { createTestRuntime } from '../../harness/testRuntime.ts';
+
+const mode = (name: ApprovalMode): ApprovalPolicy => ({ ...defaultApproval, mode: name });
+const rule = (decision: RuleDecision, ...words: readonly string[]): RuleSet => ({
+  ...noRules,
+  prefixes: [
+    {
+      pattern: words.map((word) => [word]),
+      decision,
+      runs: 'inside',
+      justification: 'Because of the test.',
+      origin: { source: 'user', place: 'test.rules:1' },
+    },
+  ],
+});
+
+describe('approvals of commands', () => {
+  let outside: TemporaryFolder;
+  let runtime: TestRuntime | undefined;
+  before(async () => (outside = await createTemporaryFolder('outside')));
+  after(() => outside.dispose());
+  afterEach(() => runtime?.dispose());
+
+  /** A runtime whose questions are answered by the offer with this id; collects them. */
+  async function setUp(
+    options: { approval?: ApprovalPolicy; rules?: RuleSet; user?: object },
+    ...answers: readonly (string | Answer)[]
+  ): Promise<{ readonly asked: Approval[]; readonly test: TestRuntime }> {
+    const { user = {}, ...rest } = options;
+    const test = await createTestRuntime({ files: { [outside.path]: 'read' }, ...user }, process.env, rest);
+    runtime = test;
+    const asked: Approval[] = [];
+    test.approvals.onDidAsk((approval) => {
+      const wanted = answers[asked.length];
+      asked.push(approval);
+      const offer = approval.offers.find(({ id }) => id === wanted);
+      const answer = typeof wanted === 'object' ? wanted : offer?.answer;
+      assert.ok(
+        answer,
+        `${JSON.stringify(wanted)} is none of ${approval.offers.map(({ id }) => id).join(', ')}`,
+      );
+      void test.approvals.answer(approval.id, answer);
+    });
+    return { asked, test };
+  }
+  /** As from a front end without a card of its own. */
+  const run = (test: TestRuntime, cmd: string, input: object = {}) =>
+    test.call('exec_command', { cmd, login: false, ...input }, { allow: false });
+  const target = (name: string): string => join(outside.path, name);
+
+  it('are not asked for in the sandbox', async () => {
+    const { asked, test } = await setUp({});
+    assert.match((await run(test, 'echo hello > file && cat file')).text, /exited with code 0[^]*hello/);
+    assert.deepEqual(asked, []);
+  });
+
+  it('are asked for, with the reason, under "untrusted"; harmless commands just run', async () => {
+    const { asked, test } = await setUp({ approval: mode('untrusted') }, 'once', 'deny');
+    assert.match((await run(test, 'ls && pwd')).text, /exited with code 0/);
+    assert.match((await run(test, 'touch made')).text, /exited with code 0/);
+    const refused = await run(test, 'echo $(touch smuggled)');
+    assert.equal(refused.isError, true);
+    assert.match(refused.text, /the person declined/);
+    assert.equal(existsSync(join(test.root, 'made')), true);
+    assert.equal(existsSync(join(test.root, 'smuggled')), false);
+    assert.deepEqual(
+      asked.map(({ commandLine }) => commandLine),
+      ['touch made', 'echo $(touch smuggled)'],
+    );
+    assert.match(asked[0]?.reason ?? '', /not on the list of harmless commands/);
+    assert.match(asked[1]?.reason ?? '', /cannot be told for certain/);
+  });
+
+  it('let exactly the same command run again when the person says so', async () => {
+    const { asked, test } = await setUp({ approval: mode('untrusted') }, 'remember', 'deny');
+    await run(test, 'touch made');
+    assert.match((await run(test, 'touch made')).text, /exited with code 0/);
+    assert.match((await run(test, 'touch made', { tty: true })).text, /declined/);
+    assert.equal(asked.length, 2);
+  });
+
+  it('let commands run that begin as the person allowed, and nothing that hides behind them', async () => {
+    const { asked, test } = await setUp(
+      { approval: mode('untrusted') },
+      { kind: 'allow', widenings: [], lasts: 'session', prefix: ['mkdir', '-p'] },
+      'deny',
+    );
+    await run(test, 'mkdir -p a/b');
+    assert.match((await run(test, 'mkdir -p c/d')).text, /exited with code 0/);
+    assert.match((await run(test, 'mkdir -p e; touch smuggled')).text, /declined/);
+    assert.equal(asked.length, 2);
+    await test.grants.revoke(test.grants.list().map(({ id }) => id));
+    assert.equal(test.grants.list().length, 0);
+  });
+
+  it('follow rules: forbidden ones never run, prompts ask, allowed ones do not', async () => {
+    const forbidden = await setUp({ rules: rule('forbidden', 'touch') });
+    const refused = await run(forbidden.test, 'if true; then touch made; fi');
+    assert.match(refused.text, /“touch” \(test\.rules:1\) forbids touch made\. Because of the test\./);
+    await forbidden.test.dispose();
+
+    const prompt = await setUp({ rules: rule('prompt', 'touch') }, 'once');
+    assert.match((await run(prompt.test, 'touch made')).text, /exited with code 0/);
+    assert.match(prompt.asked[0]?.reason ?? '', /“touch” \(test\.rules:1\) asks/);
+    await prompt.test.dispose();
+
+    const allow = await setUp({ rules: rule('allow', 'touch'), approval: mode('untrusted') });
+    assert.match((await run(allow.test, 'touch made')).text, /exited with code 0/);
+    assert.deepEqual(allow.asked, []);
+  });
+
+  it('under "never" refuse what would need a yes, with what to do', async () => {
+    const { asked, test } = await setUp({ approval: neverAsk, rules: rule('prompt', 'touch') });
+    assert.match(
+      (await run(test, 'touch made')).text,
+      /none is asked \(cordon\.approvals\.policy is "never"\)/,
+    );
+    const escalated = await run(test, 'true', {
+      sandbox_permissions: 'require_escalated',
+      justification: 'May I?',
+    });
+    assert.match(escalated.text, /none is asked/);
+    assert.match((await run(test, 'rm -rf nothing')).text, /none is asked/);
+    assert.deepEqual(asked, []);
+  });
+
+  it('widen the sandbox for one command by exactly what was asked for', async () => {
+    const { asked, test } = await setUp({}, 'once', 'deny');
+    const more = {
+      sandbox_permissions: 'with_additional_permissions',
+      additional_permissions: { file_system: { write: [outside.path] } },
+      justification: 'May I write the report?',
+    };
+    assert.match((await run(test, `echo x > ${target('once')}`, more)).text, /exited with code 0/);
+    assert.equal(await readFile(target('once'), 'utf8'), 'x\n');
+    assert.equal(asked[0]?.justification, 'May I write the report?');
+    assert.match(asked[0]?.reason ?? '', new RegExp(`writing to ${outside.path}`));
+    // Without asking for it, it is closed again.
+    assert.match((await run(test, `echo x > ${target('again')}`)).text, /Sandbox: [^]*Read-only file system/);
+    assert.match((await run(test, `echo x > ${target('again')}`, more)).text, /declined/);
+    assert.equal(existsSync(target('again')), false);
+  });
+
+  it('tell the agent after a denial which call asks for the path', async () => {
+    const { test } = await setUp({});
+    const { text } = await run(test, `echo x > ${target('advised')}`);
+    const permissions = JSON.stringify({ file_system: { write: [outside.path] } });
+    assert.ok(text.includes(`additional_permissions ${permissions}`), text);
+  });
+
+  it('under "on-failure" ask after a denial, and run again with what was missing', async () => {
+    const { asked, test } = await setUp({ approval: mode('on-failure') }, 'once', 'session', 'deny');
+    const { text } = await run(test, `echo x > ${target('retried')} && echo done`);
+    assert.match(
+      text,
+      /The first run was stopped: [^]*The person allowed this second one\.[^]*code 0[^]*done/,
+    );
+    assert.equal(await readFile(target('retried'), 'utf8'), 'x\n');
+    assert.deepEqual(
+      asked[0]?.offers.map(({ id }) => id),
+      ['once', 'session', 'hour', 'root', 'unsandboxed', 'deny'],
+    );
+    await run(test, `echo x > ${target('granted')}`);
+    assert.match((await run(test, `echo y > ${target('granted')}`)).text, /exited with code 0/);
+    assert.equal(asked.length, 2);
+    const [grant] = test.grants.list();
+    assert.ok(grant);
+    await test.grants.revoke([grant.id]);
+    assert.match(
+      (await run(test, `echo z > ${target('granted')}`, { sandbox_permissions: 'use_default' })).text,
+      /declined|Read-only file system/,
+    );
+  });
+
+  it('keep the sandbox while a rule of the person hides something', async () => {
+    const secret = target('secret');
+    await mkdir(secret);
+    await writeFile(join(secret, 'key'), 'planted');
+    const { asked, test } = await setUp({ user: { files: { [secret]: 'none' } } });
+    const { text } = await run(test, `cat ${join(secret, 'key')}`, {
+      sandbox_permissions: 'require_escalated',
+      justification: 'May I?',
+    });
+    assert.match(text, /may not run without a sandbox: cordon\.sandbox\.files forbids reading/);
+    assert.deepEqual(asked, []);
+  });
+
+  it('let a command leave the sandbox once, by the person only', async () => {
+    const { asked, test } = await setUp({}, 'unsandboxed', 'inside');
+    const escalated = { sandbox_permissions: 'require_escalated', justification: 'May I?' };
+    assert.match((await run(test, `echo x > ${target('left')}`, escalated)).text, /exited with code 0/);
+    assert.equal(await readFile(target('left'), 'utf8'), 'x\n');
+    assert.match((await run(test, `echo x > ${target('stayed')}`, escalated)).text, /Read-only file system/);
+    assert.equal(existsSync(target('stayed')), false);
+    assert.equal(asked.length, 2);
+    assert.deepEqual(test.grants.list(), []);
+  });
+
+  it('name the field of a request that is not complete', async () => {
+    const { test } = await setUp({});
+    for (const [input, message] of [
+      [{ sandbox_permissions: 'require_escalated' }, /justification is empty/],
+      [{ sandbox_permissions: 'with_additional_permissions' }, /additional_permissions is empty/],
+      [{ additional_permissions: { network: { enabled: true } } }, /sandbox_permissions is "use_default"/],
+      [
+        {
+          sandbox_permissions: 'with_additional_permissions',
+          additional_permissions: { file_system: { read: ['/no/such/file'] } },
+        },
+        /file_system\.read names "\/no\/such\/file", which does not exist/,
+      ],
+      [
+        {
+          sandbox_permissions: 'with_additional_permissions',
+          additional_permissions: { network: { hosts: ['http://example.org'] } },
+        },
+        /network\.hosts names "http:\/\/example\.org", but must be a host alone/,
+      ],
+      [{ sandbox_permissions: 'all' }, /sandbox_permissions \("all"\)/],
+    ] as const) {
+      assert.match((await run(test, 'true', input)).text, message);
+    }
+  });
+
+  it('give up with the caller', async () => {
+    const { test } = await setUp({ approval: mode('untrusted') });
+    const abort = new AbortController();
+    test.approvals.dispose();
+    const { text } = await test.call(
+      'exec_command',
+      { cmd: 'touch made' },
+      { allow: false, signal: abort.signal },
+    );
+    assert.match(text, /nobody to ask/);
+    assert.equal(existsSync(join(test.root, 'made')), false);
+  });
+
+  it('are in the audit log, with who decided and how it ended', async () => {
+    const { test } = await setUp({ approval: mode('untrusted') }, 'once', 'deny');
+    await run(test, 'touch made');
+    await run(test, 'touch other');
+    const events = test.audited.map((event) =>
+      event.kind === 'decision'
+        ? [event.command, event.decision, event.by]
+        : event.kind === 'end'
+          ? [event.command, event.exitCode]
+          : [event.kind],
+    );
+    assert.deepEqual(events, [
+      ['touch made', 'ask', 'policy'],
+      ['touch made', 'run', 'person'],
+      ['touch made', 0],
+      ['touch other', 'ask', 'policy'],
+      ['touch other', 'refuse', 'person'],
+    ]);
+  });
+});
