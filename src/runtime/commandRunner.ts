@@ -38,6 +38,8 @@ export interface RunningCommand {
   readonly session: Session;
   readonly command: AgentCommand;
   readonly judged: JudgedCommand;
+  /** What it may do beyond the policy. */
+  readonly widenings: readonly Widening[];
 }
 
 /**
@@ -85,17 +87,17 @@ export class CommandRunner {
       agentSession(command, judged.value, this.#options.denials),
       entry,
     );
-    return session.ok ? ok({ session: session.value, command, judged: judged.value }) : session;
+    return session.ok
+      ? ok({ session: session.value, command, judged: judged.value, widenings: widenings.value })
+      : session;
   }
 
   /**
    * After the sandbox stopped a command: asks whether it may run again with what it lacked, and runs it. Undefined
    * when nobody is to be asked, nothing would help, or the answer is no.
    */
-  async retry(
-    { session, command, judged }: RunningCommand,
-    context: ToolContext,
-  ): Promise<Session | undefined> {
+  async retry(running: RunningCommand, context: ToolContext): Promise<RunningCommand | undefined> {
+    const { session, command, judged } = running;
     const { orchestrator, consent, denials, audit } = this.#options;
     const denial = session.denial();
     if (denial === undefined || !asksAfterDenials(judged) || context.signal.aborted) {
@@ -112,15 +114,13 @@ export class CommandRunner {
     if (answer.kind === 'deny') {
       return undefined;
     }
-    const prepared = await orchestrator.prepare(command.request, answer.widenings);
-    if (
-      !prepared.ok ||
-      (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, answer.widenings))
-    ) {
+    const widenings = [...running.widenings, ...answer.widenings];
+    const prepared = await orchestrator.prepare(command.request, widenings);
+    if (!prepared.ok || (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, widenings))) {
       return undefined;
     }
     const opened = await this.#open(prepared.value, agentSession(command, judged, denials), entry);
-    return opened.ok ? opened.value : undefined;
+    return opened.ok ? { ...running, session: opened.value, widenings } : undefined;
   }
 
   /** Runs what a person typed, under the policy of its folder and what the person adds to it for this once. */

@@ -12,7 +12,12 @@ const maxDelayMs = 2 ** 31 - 1;
 export class GrantStore implements Disposable {
   readonly #folder: GrantFolder | undefined;
   readonly #didChange = new Emitter<void>();
+  readonly #didAdd = new Emitter<Grant>();
+  readonly #didRevoke = new Emitter<Grant>();
   readonly onDidChange = this.#didChange.event;
+  readonly onDidAdd = this.#didAdd.event;
+  /** A grant ended before its time. */
+  readonly onDidRevoke = this.#didRevoke.event;
   #ofSession: readonly Grant[] = [];
   #timer: NodeJS.Timeout | undefined;
 
@@ -50,22 +55,31 @@ export class GrantStore implements Disposable {
     } else {
       this.#ofSession = [...this.#ofSession, added];
     }
-    await this.revoke(replaced.map(({ id }) => id));
+    await this.#remove(replaced);
+    this.#didAdd.fire(added);
     return added;
   }
 
   async revoke(ids: readonly string[]): Promise<void> {
-    this.#ofSession = this.#ofSession.filter(({ id }) => !ids.includes(id));
-    for (const id of ids) {
-      await this.#folder?.remove(id);
-    }
-    this.#awaitNextEnd();
-    this.#didChange.fire();
+    const revoked = this.list().filter(({ id }) => ids.includes(id));
+    await this.#remove(revoked);
+    revoked.forEach((grant) => this.#didRevoke.fire(grant));
   }
 
   dispose(): void {
     clearTimeout(this.#timer);
     this.#didChange.dispose();
+    this.#didAdd.dispose();
+    this.#didRevoke.dispose();
+  }
+
+  async #remove(grants: readonly Grant[]): Promise<void> {
+    this.#ofSession = this.#ofSession.filter((grant) => !grants.some(({ id }) => id === grant.id));
+    for (const { id } of grants) {
+      await this.#folder?.remove(id);
+    }
+    this.#awaitNextEnd();
+    this.#didChange.fire();
   }
 
   #awaitNextEnd(): void {

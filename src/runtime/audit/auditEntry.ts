@@ -1,4 +1,5 @@
 import * as z from 'zod';
+import { grantableSchema } from '../approvals/grant.ts';
 import { policyClauses, sandboxModes } from '../../sandbox/policy/policy.ts';
 
 /** What ties the entries of one command, or of one grant, together: never used twice. */
@@ -59,20 +60,11 @@ const end = z.object({
   durationMs: z.number().nonnegative(),
 });
 
-const granted = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('path'), path: z.string(), access: z.enum(['read', 'write']) }),
-  z.object({ kind: z.literal('host'), host: z.string() }),
-  z.object({ kind: z.literal('socket'), path: z.string() }),
-  z.object({ kind: z.literal('network') }),
-  z.object({ kind: z.literal('unsandboxed') }),
-  z.object({ kind: z.literal('prefix'), words: z.array(z.string()) }),
-]);
-
 const grant = z.object({
   kind: z.literal('grant'),
   id,
   root,
-  what: granted,
+  what: grantableSchema,
   lasts: z.enum(['session', 'root']),
   /** Milliseconds since 1970; absent: until it is revoked. */
   until: z.number().optional(),
@@ -85,7 +77,7 @@ const revoke = z.object({
   kind: z.literal('revoke'),
   id,
   root,
-  what: granted,
+  what: grantableSchema,
   by: z.enum(['person', 'expired']),
 });
 

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import { policyHash } from '../../sandbox/policy/policyHash.ts';
+import type { Denial } from '../../sandbox/describeDenial.ts';
 import type { Answer } from '../approvals/approval.ts';
 import type { JudgedCommand, PreparedCommand } from '../orchestrator.ts';
 import type { Session } from '../sessions/session.ts';
@@ -67,7 +68,6 @@ export class CommandAudit {
       if (state.kind !== 'exited') {
         return;
       }
-      const denial = session.denial();
       this.#audit.record({
         kind: 'end',
         id: this.#id,
@@ -76,7 +76,7 @@ export class CommandAudit {
         session: session.id,
         exitCode: state.exitCode,
         ...(state.signal !== undefined && { signal: state.signal }),
-        denials: denial === undefined ? [] : [place(denial)],
+        denials: session.denials().map(place),
         findings: session.findings.length,
         durationMs: state.durationMs,
       });
@@ -121,7 +121,7 @@ export class CommandAudit {
   }
 }
 
-function place({ clause, path, host }: NonNullable<ReturnType<Session['denial']>>) {
+function place({ clause, path, host }: Denial) {
   return {
     ...(clause !== undefined && { clause }),
     ...(path !== undefined && { path }),

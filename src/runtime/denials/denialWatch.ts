@@ -24,9 +24,8 @@ export class DenialWatch {
   /** Records the denials of a session when it ends. */
   watch(session: Session): void {
     void session.closed.then(() => {
-      const denial = session.denial();
-      if (denial !== undefined) {
-        const { id: sessionId, root, commandLine, cwd, policy } = session;
+      const { id: sessionId, root, commandLine, cwd, policy } = session;
+      for (const denial of session.denials().toReversed()) {
         const fixes = this.fixesFor(denial, policy, root);
         this.#log.add({ root, sessionId, commandLine, cwd, denial, fixes });
       }

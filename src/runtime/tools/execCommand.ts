@@ -114,9 +114,17 @@ export function createExecCommandTool({
         }
         return answerResult(sessions, session, request, performance.now() - startedAt);
       };
-      const result = await answer(started.value.session);
-      const again = await runner.retry(started.value, context);
-      return again === undefined ? result : withFirstRun(await answer(again), started.value.session);
+      let running = started.value;
+      let result = await answer(running.session);
+      // Each question is about what stopped the last run, so a command can need several.
+      for (;;) {
+        const again = await runner.retry(running, context);
+        if (again === undefined) {
+          return result;
+        }
+        result = afterDenial(await answer(again.session), running.session);
+        running = again;
+      }
     },
   };
 
@@ -157,13 +165,10 @@ function commandOf(input: ExecCommandInput): AgentCommand {
   };
 }
 
-/** The answer of a second run, with why there was one. */
-function withFirstRun(result: ToolResult, first: Session): ToolResult {
-  const reason = first.denial()?.message ?? '';
-  return {
-    ...result,
-    text: `The first run was stopped: ${reason} The person allowed this second one.\n${result.text}`,
-  };
+/** The answer of another run, with why there was one. */
+function afterDenial(result: ToolResult, stopped: Session): ToolResult {
+  const reason = stopped.denial()?.message ?? '';
+  return { ...result, text: `An earlier run was stopped: ${reason} The person allowed it.\n${result.text}` };
 }
 
 /** What the reference puts in front of the answer when no shell had to run. */

@@ -19,12 +19,12 @@ export function wideningsFor(
 }
 
 function candidates(
-  { clause, host, socket, path, access }: Denial,
+  { clause, host, path, access, socket }: Denial,
   policy: SandboxPolicy,
   machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
 ): readonly Widening[] {
   if (host !== undefined) {
-    return [{ kind: 'host', host }, ...(clause === 'network' ? [{ kind: clause }] : [])];
+    return [{ kind: 'host', host }];
   }
   if (socket !== undefined) {
     return [{ kind: 'socket', path: socket }];
@@ -32,12 +32,12 @@ function candidates(
   if (clause === 'network' || clause === 'mode') {
     return [{ kind: clause }];
   }
-  const isPath = (clause === 'files' || clause === 'writableRoots') && path?.startsWith('/') === true;
-  if (!isPath) {
+  if (path?.startsWith('/') !== true || access === undefined) {
     return [];
   }
-  const target = machine.canonicalize(path) === undefined ? makingFolder(path, policy, machine) : path;
-  return target === undefined ? [] : [{ kind: 'path', path: target, access: access ?? 'read' }];
+  const isThere = machine.canonicalize(path) !== undefined;
+  const target = isThere ? path : makingFolder(path, policy, machine);
+  return target === undefined ? [] : [{ kind: 'path', path: target, access }];
 }
 
 /** The folder in which a missing path would be made, unless opening it would open far more than was asked for. */
