@@ -9,6 +9,7 @@ import { Approvals } from './runtime/approvals/approvals.ts';
 import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { AuditLog } from './runtime/audit/auditLog.ts';
+import { auditGrants } from './runtime/audit/grantAudit.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
 import { registerApprovals } from './ui/approvals/registerApprovals.ts';
@@ -110,6 +111,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerShowEffectivePolicy({ policies, grants, health, pages }));
   store.add(registerImportPolicy(policies, choices, pages));
   store.add(registerSleepProgress(runtime.sleeps));
+  store.add(auditGrants(grants, audit));
   store.add(registerOpenAuditLog(policies, { audit, folder: auditFolder, pages }));
   store.add(
     audit.onDidFail(

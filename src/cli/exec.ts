@@ -4,6 +4,7 @@ import { silentLog } from '../base/log.ts';
 import { Approvals } from '../runtime/approvals/approvals.ts';
 import { GrantStore } from '../runtime/approvals/grantStore.ts';
 import { defaultApproval, neverAsk } from '../runtime/approvals/approvalPolicy.ts';
+import { AuditLog } from '../runtime/audit/auditLog.ts';
 import type { ToolRuntime } from '../runtime/toolRuntime.ts';
 import { createToolRuntime } from '../runtime/toolRuntime.ts';
 import { parseToolInput } from '../runtime/tools/parseToolInput.ts';
@@ -16,6 +17,7 @@ import {
   policyOptions,
   rootsOf,
 } from './policyFlags.ts';
+import { cliAuditFolder } from './auditFolder.ts';
 import { UsageError } from './usageError.ts';
 
 const execOptions = {
@@ -30,6 +32,7 @@ const execOptions = {
 export async function runExec(args: readonly string[]): Promise<number> {
   const { values, positionals } = parse(args);
   const { root, policy } = policyFromFlags(values);
+  const audit = new AuditLog({ folder: cliAuditFolder(), environment: process.env, log: silentLog });
   const runtime = createToolRuntime({
     // An agent's calls come from who knows where; a command that a person typed has its yes.
     roots: rootsOf(root, policy, values.tools === true ? neverAsk : defaultApproval),
@@ -37,7 +40,7 @@ export async function runExec(args: readonly string[]): Promise<number> {
     log: silentLog,
     parentEnv: process.env,
     approvals: new Approvals({ grants: new GrantStore(), expiresAfterMs: () => 0 }),
-    audit: { record: () => {} },
+    audit,
     accessUnder: cliAccessUnder(),
     helperFolder: cliHelperFolder(),
   });
@@ -63,6 +66,7 @@ export async function runExec(args: readonly string[]): Promise<number> {
     );
   } finally {
     await runtime.dispose();
+    await audit.dispose();
   }
 }
 

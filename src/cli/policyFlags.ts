@@ -12,6 +12,7 @@ import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
 import { noRules } from '../sandbox/rules/rule.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
+import { cliAuditFolder } from './auditFolder.ts';
 import { UsageError } from './usageError.ts';
 
 export const policyOptions = {
@@ -128,7 +129,7 @@ export function cliHelperFolder(): string {
 
 /** What patches may write: never the command's own files. */
 export function cliAccessUnder(): AccessUnder {
-  return createAccessUnder([ownFolder()]);
+  return createAccessUnder([ownFolder(), cliAuditFolder()]);
 }
 
 /** The launcher's companion program. */
@@ -141,7 +142,7 @@ export function createCliSandbox(policy: SandboxPolicy): SandboxManager {
   return createSandboxManager({
     platform: process.platform,
     helperPath: cliCompanion(),
-    trustedPaths: [ownFolder()],
+    trustedPaths: [ownFolder(), cliAuditFolder()],
     searchPath: process.env['PATH'] ?? '',
     log: silentLog,
     untrustedFolders: () => [policy.root],

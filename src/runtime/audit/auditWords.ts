@@ -1,3 +1,4 @@
+import { describeWidening } from '../approvals/wideningWords.ts';
 import type { AuditEntry } from './auditEntry.ts';
 import { outcomeOf } from './auditFilter.ts';
 
@@ -56,7 +57,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
           ? 'until revoked'
           : `until ${localTime(new Date(entry.until).toISOString())}`;
       return [
-        grantedWords(entry.what),
+        describeWidening(entry.what),
         entry.lasts === 'session' ? 'for this window' : `for the folder, ${end}`,
         `for ${entry.because}`,
         `in ${entry.root}`,
@@ -64,7 +65,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
     }
     case 'revoke':
       return [
-        grantedWords(entry.what),
+        describeWidening(entry.what),
         entry.by === 'expired' ? 'because its time was over' : deciders[entry.by],
         `in ${entry.root}`,
       ];
@@ -72,23 +73,6 @@ function wordsOf(entry: AuditEntry): readonly string[] {
       return [`process ${entry.pid} began a file`];
     case 'gap':
       return [`${entry.lost} entries are missing: the disk did not take them in time`];
-  }
-}
-
-function grantedWords(what: Extract<AuditEntry, { kind: 'grant' }>['what']): string {
-  switch (what.kind) {
-    case 'path':
-      return `${what.access} ${what.path}`;
-    case 'host':
-      return `reach ${what.host}`;
-    case 'socket':
-      return `connect to ${what.path}`;
-    case 'network':
-      return 'the whole network';
-    case 'unsandboxed':
-      return 'without a sandbox';
-    case 'prefix':
-      return `commands that begin with ${what.words.join(' ')}`;
   }
 }
 
