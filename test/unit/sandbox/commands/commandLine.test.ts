@@ -22,7 +22,7 @@ describe('readCommand()', () => {
           : line.kind === 'hereDocument'
             ? { hereDocument: line.command }
             : { opaque: line.reason };
-      assert.deepEqual({ line: row.line, ...found, class: classifyLine(read) }, row);
+      assert.deepEqual({ ...row, ...found, class: classifyLine(read) }, row);
     });
   }
 

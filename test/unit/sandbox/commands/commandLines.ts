@@ -1,12 +1,15 @@
 import type { Words } from '../../../../src/sandbox/commands/commandLine.ts';
 import type { CommandClass } from '../../../../src/sandbox/commands/commandClass.ts';
 import type { OpaqueReason } from '../../../../src/sandbox/commands/opaqueReason.ts';
+import type { RuleDecision } from '../../../../src/sandbox/rules/rule.ts';
 
-/** A command line, how it is read, its class, and what the rules of the table say. */
+/** A command line, how it is read, its class, and what rules say about it. */
 export type CommandLineRow = {
   /** The script of `bash -lc`, or a whole argv. */
   readonly line: string | readonly string[];
   readonly class: CommandClass;
+  /** Of a fixed set of rules; absent where none decides. */
+  readonly decision?: RuleDecision;
 } & (
   | { readonly commands: readonly Words[] }
   | { readonly hereDocument: Words }
