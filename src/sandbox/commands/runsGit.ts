@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter';
 import type { BashParser } from './bashParser.ts';
 import { isInteractiveShell, programName, shellScript } from './shellScript.ts';
+import { commandsInside } from './wrappers.ts';
 
 /** Programs that work on repositories: git, what drives it, and what brings its own. */
 const gitPrograms: ReadonlySet<string> = new Set([
@@ -15,29 +16,8 @@ const gitPrograms: ReadonlySet<string> = new Set([
   'husky',
 ]);
 
-/** Programs that run the command in their arguments. */
-const wrappers: ReadonlySet<string> = new Set([
-  'builtin',
-  'chronic',
-  'command',
-  'doas',
-  'env',
-  'exec',
-  'ionice',
-  'nice',
-  'nohup',
-  'parallel',
-  'setsid',
-  'stdbuf',
-  'sudo',
-  'time',
-  'timeout',
-  'watch',
-  'xargs',
-]);
-
-/** Deep enough for `bash -c` in `bash -c`. */
-const maxScripts = 3;
+/** Deep enough for `bash -c` in `bash -c`, and for a wrapper in a wrapper. */
+const maxDepth = 5;
 
 /**
  * Whether a command line means to work on a repository: it is git (or a program that drives it), an interactive
@@ -45,32 +25,43 @@ const maxScripts = 3;
  * that the grammar does not understand.
  */
 export async function runsGit(argv: readonly string[], parse: BashParser): Promise<boolean> {
-  return isInteractiveShell(argv) || isGitCommand(argv, parse, maxScripts);
+  return isInteractiveShell(argv) || isGitCommand(argv, parse, maxDepth);
 }
 
-async function isGitCommand(argv: readonly string[], parse: BashParser, scripts: number): Promise<boolean> {
+async function isGitCommand(argv: readonly string[], parse: BashParser, depth: number): Promise<boolean> {
   if (isGitProgram(argv[0] ?? '')) {
     return true;
   }
   const script = shellScript(argv);
   if (script === undefined) {
-    return wrappers.has(programName(argv[0] ?? '')) && argv.slice(1).some(isGitProgram);
+    return depth > 0 && isOneGitCommand(commandsInside(argv), parse, depth - 1);
   }
   // Most scripts are spared the grammar.
-  if (scripts === 0 || !mayRunGit.test(script)) {
+  if (depth === 0 || !mayRunGit.test(script)) {
     return false;
   }
   const parsed = await parse(script, readScript);
   if (parsed === undefined) {
     return false;
   }
-  for (const command of parsed.commands) {
-    if (await isGitCommand(command, parse, scripts - 1)) {
-      return true;
-    }
+  if (await isOneGitCommand(parsed.commands, parse, depth - 1)) {
+    return true;
   }
   const [only] = parsed.commands;
   return parsed.isOneCommand && only !== undefined && isInteractiveShell(only);
+}
+
+async function isOneGitCommand(
+  commands: readonly (readonly string[])[],
+  parse: BashParser,
+  depth: number,
+): Promise<boolean> {
+  for (const command of commands) {
+    if (await isGitCommand(command, parse, depth)) {
+      return true;
+    }
+  }
+  return false;
 }
 
 const mayRunGit = new RegExp([...gitPrograms, 'sh\\b', 'ksh', 'fish'].join('|'));

@@ -65,7 +65,11 @@ describe('runsGit()', () => {
     [['fish', '-l'], true],
     [['npm', 'run', 'git'], false],
     [['python', '-c', 'git'], false],
-    [['bash', '-c', 'git status', 'name'], false],
+    [['bash', '-c', 'git status', 'name'], true],
+    [['sudo', '-u', 'me', 'git', 'status'], true],
+    [['find', '.', '-exec', 'git', 'add', '{}', '+'], true],
+    [['echo', 'sudo', 'git'], false],
+    [['timeout', '5', 'echo', 'git'], false],
     [[], false],
   ];
   for (const [argv, expected] of lines) {
