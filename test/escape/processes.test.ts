@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { childEnvironment, defaultEnvironmentPolicy } from '../../src/sandbox/environment.ts';
@@ -75,6 +75,40 @@ describe('A command cannot reach other processes', function () {
     assert.equal((await arena.shell(script)).stdout, 'NoNewPrivs:1Seccomp:2');
     assert.match((await arena.shell(script, { without: removing('--as-pid-1') })).stdout, /Seccomp:0/);
   });
+});
+
+describe('A command cannot reach what processes of the machine share', function () {
+  before(function () {
+    if (process.platform !== 'linux') this.skip();
+  });
+
+  let arena: Arena;
+  before(() => void (arena = new Arena()));
+  after(() => arena.dispose());
+
+  const kinds: Readonly<Record<string, { readonly make: readonly string[]; readonly option: string }>> = {
+    'shared memory': { make: ['-M', '16'], option: '-m' },
+    'a message queue': { make: ['-Q'], option: '-q' },
+    'a semaphore': { make: ['-S', '1'], option: '-s' },
+  };
+  for (const [name, { make, option }] of Object.entries(kinds)) {
+    it(`${name} of System V`, async () => {
+      const id = /\d+/.exec(execFileSync('ipcmk', make, { encoding: 'utf8' }))?.[0] ?? '';
+      const exists = (): boolean => execFileSync('ipcs', [option], { encoding: 'utf8' }).includes(` ${id} `);
+      try {
+        assert.ok(exists());
+        const script = `ipcs ${option} -i ${id}; ipcrm ${option} ${id}`;
+        const { stdout, stderr } = await arena.shell(script);
+        assert.match(stdout + stderr, /invalid id|id .* not found|Invalid argument|does not exist/i);
+        assert.ok(exists());
+        // Negative control.
+        await arena.shell(script, { without: removing('--unshare-ipc') });
+        assert.equal(exists(), false);
+      } finally {
+        if (exists()) execFileSync('ipcrm', [option, id]);
+      }
+    });
+  }
 });
 
 describe('A command cannot use calls that reach past its namespaces', function () {
