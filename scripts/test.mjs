@@ -1,5 +1,5 @@
 // Everything a contributor needs to know: types, lint and every layer of tests; ends with the counting line.
-//   node scripts/test.mjs [checks|unit|runtime|escape|vscode|package|e2e|interop|FILE …] [--grep PATTERN] [--no-build]
+//   node scripts/test.mjs [checks|unit|runtime|escape|escape2|vscode|package|e2e|interop|FILE …] [--grep PATTERN] [--no-build]
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, readFile, readdir, rm } from 'node:fs/promises';
@@ -17,6 +17,14 @@ const layers = {
   unit: { timeoutMs: 60_000, limitMs: 5 * minutes },
   runtime: { timeoutMs: 60_000, limitMs: 15 * minutes },
   escape: { timeoutMs: 60_000, limitMs: 10 * minutes },
+  /** The core of it once more where bubblewrap makes the mounts, as it does on older kernels. */
+  escape2: {
+    timeoutMs: 60_000,
+    limitMs: 5 * minutes,
+    folder: 'escape',
+    names: ['files.test.ts', 'hidden.test.ts', 'processes.test.ts', 'plantedPointers.test.ts'],
+    environment: { CORDON_MOUNTED_BY: 'bubblewrap' },
+  },
   vscode: { needsServer: true, limitMs: 15 * minutes, run: runInExtensionHost },
   package: { needsServer: true, timeoutMs: 5 * minutes, limitMs: 10 * minutes },
   e2e: { needsServer: true, timeoutMs: 5 * minutes, limitMs: 45 * minutes },
@@ -79,13 +87,14 @@ async function select(names) {
 }
 
 async function filesOf(layer) {
-  const folder = join(root, 'test', layer);
+  const { folder: place = layer, names: chosen } = layers[layer];
+  const folder = join(root, 'test', place);
   if (!existsSync(folder)) return [];
   const names = await readdir(folder, { recursive: true });
   return names
-    .filter((name) => name.endsWith('.test.ts'))
+    .filter((name) => chosen?.includes(name) ?? name.endsWith('.test.ts'))
     .sort()
-    .map((name) => join('test', layer, name));
+    .map((name) => join('test', place, name));
 }
 
 /** Counts an action that passes or throws as one test. */
@@ -158,17 +167,17 @@ function runMocha({ files, resultsPath, layer, grep, limitMs }) {
     ...(grep === undefined ? [] : ['--grep', grep]),
     ...files,
   ];
-  return runLimited(argv, { limitMs, resultsPath });
+  return runLimited(argv, { limitMs, resultsPath, environment: layer.environment });
 }
 
 /** Runs Node on `argv` in a process group of its own, and ends that group when it takes too long. */
-function runLimited(argv, { limitMs, resultsPath }) {
+function runLimited(argv, { limitMs, resultsPath, environment }) {
   return new Promise((done) => {
     const child = spawn(projectNode(), argv, {
       cwd: root,
       detached: true,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: testEnvironment(resultsPath),
+      env: { ...testEnvironment(resultsPath), ...environment },
     });
     let problem;
     const end = (reason) => {
