@@ -217,8 +217,8 @@ class PlainScript {
         if (isName) {
           throw new NotPlain('assignment');
         }
-        // zsh replaces `=name` with the path of the program.
-        if (this.#isZsh && (isFirst || before === '=')) {
+        // zsh replaces `=name` with the path of the program, also behind `""`.
+        if (this.#isZsh && !/[\w.-]/.test(before)) {
           throw new NotPlain('tilde');
         }
         return character;

@@ -744,6 +744,8 @@ export const commandLines: readonly CommandLineRow[] = [
   { line: ['zsh', '-c', 'rm -rf x'], commands: [['rm', '-rf', 'x']], class: 'forced-removal' },
   { line: ['/bin/zsh', '-c', 'ls && pwd'], commands: [['ls'], ['pwd']], class: 'safe' },
 
+  { line: ['zsh', '-c', 'echo ""=ls'], opaque: 'tilde', class: 'ordinary' },
+
   // Other argv
   { line: ['ls', '-la'], commands: [['ls', '-la']], class: 'safe' },
   { line: ['rm', '-rf', 'x y'], commands: [['rm', '-rf', 'x y']], class: 'forced-removal' },
