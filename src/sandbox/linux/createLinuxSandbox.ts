@@ -7,6 +7,7 @@ import { fail, ok } from '../../base/result.ts';
 import { Aftermath } from '../aftermath/aftermath.ts';
 import type { Finding } from '../aftermath/finding.ts';
 import { removedRedirect } from '../aftermath/finding.ts';
+import type { DeniedCall } from '../denials/deniedCall.ts';
 import type { NetworkAccess } from '../network/networkProxy.ts';
 import { NetworkProxy } from '../network/networkProxy.ts';
 import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
@@ -223,11 +224,13 @@ async function launch(
     before: around.value.tree,
     isWritable: (path) => accessTo(policy, path) === 'write',
   });
+  let denied: readonly DeniedCall[] = [];
   const release = async (): Promise<readonly Finding[]> => {
     network.value?.dispose();
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
+    denied = leases.takeCalls(run);
     const after = await readTrees(policy, trees);
     const removed = traps.filter((path) => leases.takeNote(path));
     const findings = [
@@ -244,7 +247,7 @@ async function launch(
     env: withoutLoader(command.env),
     sandbox: 'bubblewrap',
     blocked: () => network.value?.blocked ?? [],
-    denied: () => [],
+    denied: () => denied,
     release,
   });
 }

@@ -1,4 +1,4 @@
-import { leaseName, trapName } from './leases.ts';
+import { callsName, leaseName, trapName } from './leases.ts';
 
 /** What the companion program's keeper does for one run, while it lasts and after it. Paths are absolute. */
 export interface KeeperTasks {
@@ -26,7 +26,7 @@ export interface GroupLimit {
 export function keeperArguments(tasks: KeeperTasks): string[] {
   const held = [...new Set([...tasks.groups.map(({ group }) => group), ...tasks.held])];
   return [
-    ...['--leases', tasks.folder, '--note', tasks.run],
+    ...['--leases', tasks.folder, '--note', tasks.run, '--calls', callsName(tasks.run)],
     ...held.flatMap((path) => ['--hold', leaseName(path), path]),
     ...tasks.masks.flatMap(({ path, kind }) => [`--${kind}`, path]),
     ...tasks.traps.flatMap((path) => ['--trap', trapName(path), path]),

@@ -1,8 +1,10 @@
 import { createHash } from 'node:crypto';
 import type { FSWatcher } from 'node:fs';
-import { lstatSync, mkdirSync, readdirSync, rmSync, watch } from 'node:fs';
+import { lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
+import type { DeniedCall } from '../denials/deniedCall.ts';
 import type { RunProgram } from './runProgram.ts';
+import { readDeniedCalls } from './seccomp/deniedCalls.ts';
 
 /** A keeper needs less than a millisecond; one that was killed is never done. */
 const patienceMs = 2_000;
@@ -71,6 +73,17 @@ export class Leases {
     return isThere;
   }
 
+  /** What the keeper of a run that is over says of refused system calls, once. */
+  takeCalls(run: string): readonly DeniedCall[] {
+    const file = join(this.folder, callsName(run));
+    if (!exists(file)) {
+      return [];
+    }
+    const text = readFileSync(file, 'latin1');
+    rmSync(file);
+    return readDeniedCalls(text);
+  }
+
   /** Removes what runs left whose keepers were killed. Fails with what the companion program says. */
   async sweep(helperPath: string, run: RunProgram): Promise<void> {
     const { exitCode, stderr } = await run(helperPath, ['--sweep', this.folder]);
@@ -97,6 +110,10 @@ export function leaseName(path: string): string {
 /** The same dozen for every command in a root. */
 const names = new Map<string, string>();
 const maxNames = 1000;
+
+export function callsName(run: string): string {
+  return `${run}.calls`;
+}
 
 export function trapName(path: string): string {
   return `${leaseName(path)}.removed`;

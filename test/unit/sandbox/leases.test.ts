@@ -83,7 +83,7 @@ describe('keeperArguments()', () => {
         { group: '/sys/fs/cgroup/x', file: 'memory.max', value: '8' },
       ],
     });
-    assert.deepEqual(words.slice(0, 4), ['--leases', '/leases', '--note', 'r']);
+    assert.deepEqual(words.slice(0, 6), ['--leases', '/leases', '--note', 'r', '--calls', 'r.calls']);
     assert.equal(words.filter((word) => word === '--hold').length, 2);
     const line = words.join(' ');
     assert.ok(line.includes(`--hold ${leaseName('/r/.git')} /r/.git`));

@@ -4,6 +4,7 @@ import { arm64, x64 } from '../../../src/sandbox/linux/seccomp/architectures.ts'
 import { assemble } from '../../../src/sandbox/linux/seccomp/assembler.ts';
 import { firstUnknownCall, landlockRules } from '../../../src/sandbox/linux/landlock/filterRules.ts';
 import { buildFilter } from '../../../src/sandbox/linux/seccomp/filter.ts';
+import { readDeniedCalls } from '../../../src/sandbox/linux/seccomp/deniedCalls.ts';
 import { sandboxRules } from '../../../src/sandbox/linux/seccomp/rules.ts';
 
 const allow = 0x7fff_0000;
@@ -236,4 +237,26 @@ describe('buildFilter(landlockRules())', () => {
       }
     });
   }
+});
+
+describe('readDeniedCalls()', () => {
+  it('names the calls of each architecture', () => {
+    const text = (architecture: Architecture): string =>
+      `${architecture.calls.mount} 0\n${architecture.calls.socket} 38\n999 7\n`;
+    for (const architecture of [x64, arm64]) {
+      assert.deepEqual(readDeniedCalls(text(architecture), architecture), [
+        { call: 'mount', detail: 0 },
+        { call: 'socket', detail: 38 },
+        { call: 'number 999', detail: 7 },
+      ]);
+    }
+    assert.deepEqual(readDeniedCalls(''), []);
+  });
+
+  it('and the companion, which answers them, knows every error but the one of sockets as EPERM', () => {
+    for (const { calls, refusal } of sandboxRules) {
+      const isHeard = refusal === 'EPERM' || refusal === 'EAFNOSUPPORT';
+      assert.ok(!isHeard || calls.every((call) => (call === 'socket') === (refusal === 'EAFNOSUPPORT')));
+    }
+  });
 });

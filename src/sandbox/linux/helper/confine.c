@@ -10,6 +10,11 @@
 #define NR_LANDLOCK_RESTRICT_SELF 446
 #define LANDLOCK_SCOPE_ABSTRACT_SOCKETS 1
 
+/* linux/seccomp.h of Linux 5.19 */
+#define RET_USER_NOTIF 0x7fc00000U
+#define FLAG_NEW_LISTENER (1UL << 3)
+#define FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+
 /* Node leaves SIGPIPE and SIGXFSZ ignored in what it starts; a command expects the defaults. */
 void reset_signals(void) {
   static const word defaults[4];
@@ -31,7 +36,32 @@ static int hex_digit(char digit) {
   return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
 }
 
-void load_filter(const char *hex) {
+static long install(const struct sock_fprog *program, word flags) {
+  return CALL(__NR_seccomp, SECCOMP_SET_MODE_FILTER, flags, program, 0);
+}
+
+/* Puts one kind of answer in the place of another wherever the program answers with "not permitted" or "no such family". */
+static void change_answers(const struct sock_fprog *program, unsigned from, unsigned to) {
+  for (int at = 0; at < program->len; at++) {
+    struct sock_filter *line = &program->filter[at];
+    if (line->code == (BPF_RET | BPF_K) && (line->k == (from | EPERM) || line->k == (from | EAFNOSUPPORT))) {
+      line->k = to | (line->k & SECCOMP_RET_DATA);
+    }
+  }
+}
+
+/* Linux before 5.0 has no listeners, and nobody gets a second one: the sandbox inside of another goes without. */
+static long install_with_listener(const struct sock_fprog *program) {
+  change_answers(program, SECCOMP_RET_ERRNO, RET_USER_NOTIF);
+  long listener = install(program, FLAG_NEW_LISTENER | FLAG_WAIT_KILLABLE_RECV);
+  if (listener == -EINVAL) {
+    listener = install(program, FLAG_NEW_LISTENER); /* before Linux 5.19 */
+  }
+  change_answers(program, RET_USER_NOTIF, SECCOMP_RET_ERRNO);
+  return listener;
+}
+
+long load_filter(const char *hex, int is_heard) {
   static struct sock_filter instructions[MAX_INSTRUCTIONS];
   unsigned char *bytes = (unsigned char *)instructions;
   word digits = length(hex);
@@ -48,9 +78,11 @@ void load_filter(const char *hex) {
     bytes[at] = (unsigned char)(high << 4 | low);
   }
   struct sock_fprog program = {(unsigned short)(size / sizeof(struct sock_filter)), instructions};
-  if (CALL(__NR_seccomp, SECCOMP_SET_MODE_FILTER, 0, &program, 0) != 0) {
+  long listener = is_heard ? install_with_listener(&program) : -1;
+  if (listener < 0 && install(&program, 0) != 0) {
     refuse("loading the seccomp program");
   }
+  return listener;
 }
 
 /*

@@ -94,7 +94,7 @@ void drop_lease(long folder, const char *name, const char *path, long lease);
 void sweep(const char *folder) __attribute__((noreturn));
 
 /* keeper.c */
-enum duty { NOTE, HOLD_FOLDER, HOLD_FILE, HIDE, READ, TRAP, GROUP };
+enum duty { NOTE, HOLD_FOLDER, HOLD_FILE, HIDE, READ, TRAP, CALLS, GROUP };
 
 /* What the keeper does for one path during and after the run. */
 struct task {
@@ -120,8 +120,8 @@ struct task *add_task(struct tasks *tasks, enum duty duty, const char *name, con
 void start_keeper(struct tasks *tasks, char **argv, char **envp);
 /* Waits for the keeper's next word; ends when that is trouble. */
 void await_keeper(void);
-/* In process 1: tells the keeper whom to wait for. */
-void meet_keeper(void);
+/* In process 1: tells the keeper whom to wait for; false where the socket has to tell the end (Linux before 5.3). */
+int meet_keeper(void);
 /* In process 1: does what the keeper asks for; ends when the keeper has ended. */
 void heed_keeper(void);
 
@@ -142,7 +142,8 @@ long join_group(const char *group, long process);
 
 /* confine.c */
 void reset_signals(void);
-void load_filter(const char *hex);
+/* A descriptor on which refused calls are heard, if wanted and possible; -1 otherwise: the kernel refuses them itself. */
+long load_filter(const char *hex, int is_heard);
 void scope_abstract_sockets(void);
 
 /* mountCalls.c */
@@ -174,13 +175,19 @@ void forbid_user_namespaces(void);
 void enter_last_namespace(void);
 void drop_all_capabilities(void);
 
+/* refusals.c */
+/* Of the distinct refused calls of one run that are noted. */
+#define MOST_REFUSALS 24
+/* In process 1: refuses the call that waits at the listener. */
+void refuse_call(long listener);
+
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));
 
 /* init.c */
-/* Starts the command as the first child of process 1 and ends with it. */
-void start(char **argv, char **envp, int is_foreground, int has_keeper) __attribute__((noreturn));
+/* Starts the command as the first child of process 1 and ends with it. `listener`: of refused calls, or -1. */
+void start(char **argv, char **envp, int is_foreground, int has_keeper, long listener) __attribute__((noreturn));
 void take_foreground(int group);
 /* Whether the command only stopped; it is sent on if that was Ctrl-Z. */
 int revive(long command, int status);

@@ -48,7 +48,7 @@ static void reap(long command) {
   }
 }
 
-void start(char **argv, char **envp, int is_foreground, int has_keeper) {
+void start(char **argv, char **envp, int is_foreground, int has_keeper, long listener) {
   word ended_child = 1UL << (SIGCHLD_ - 1);
   word none = 0;
   CALL(__NR_rt_sigprocmask, SIG_BLOCK_, &ended_child, 0, SIGSET_BYTES);
@@ -68,15 +68,22 @@ void start(char **argv, char **envp, int is_foreground, int has_keeper) {
     }
     run(argv, envp);
   }
-  /* What process 1 is for: reap everything, heed the keeper, start the bridge when it is used, end with the command. */
+  /*
+   * What process 1 is for: reap everything, heed the keeper, start the bridge when it is used, refuse calls, end with
+   * the command.
+   */
   struct waited sources[] = {
       {(int)signals, POLLIN_, 0},
       {has_keeper ? KEEPER_FD : -1, POLLIN_, 0},
       {bridge_listener(), POLLIN_, 0},
+      {(int)listener, POLLIN_, 0},
   };
   for (;;) {
-    if (CALL(__NR_ppoll, sources, 3, 0, 0) <= 0) {
+    if (CALL(__NR_ppoll, sources, 4, 0, 0) <= 0) {
       continue;
+    }
+    if (sources[3].found != 0) {
+      refuse_call(listener);
     }
     if (sources[0].found != 0) {
       char information[128];

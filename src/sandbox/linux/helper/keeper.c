@@ -6,7 +6,8 @@
  * the closing of its socket or from the death of process 1. When the keeper itself is killed, process 1 ends.
  *
  * One socket, of messages, joins the two. Keeper to launcher: one message when everything is held. Process 1 to
- * keeper: one message with descriptors of itself and of its mounts. Keeper to process 1: "S" (stop all processes),
+ * keeper: one message with descriptors of itself and of its mounts, then one for each kind of call that was refused
+ * (refusals.c), which nobody reads before the end. Keeper to process 1: "S" (stop all processes),
  * "C" (continue them), or a sentence: end, with that reason.
  *
  * Where process 1 makes the mounts, it is the one that waits for the first message, so that keeper and bubblewrap work
@@ -22,6 +23,7 @@
 #define SOCK_SEQPACKET_CLOEXEC 0x80005
 #define SOL_SOCKET_ 1
 #define SCM_RIGHTS_ 1
+#define MSG_DONTWAIT_ 0x40
 #define MSG_NOSIGNAL_ 0x4000
 #define MSG_CMSG_CLOEXEC_ 0x40000000
 #define KILLED (128 + SIGKILL_)
@@ -108,6 +110,27 @@ static void spring_trap(long folder, const struct task *trap) {
     CALL(__NR_close, note, 0, 0, 0);
   }
   CALL(__NR_unlinkat, AT_FDCWD, trap->path, 0, 0);
+}
+
+/* What process 1 has said before it ended. */
+static void save_calls(const struct tasks *tasks, long folder, long socket) {
+  for (int at = 0; at < tasks->count; at++) {
+    if (tasks->all[at].duty != CALLS) {
+      continue;
+    }
+    char text[2 * NUMBER_SIZE + 2];
+    long file = -1;
+    long size;
+    while ((size = call6(__NR_recvfrom, (word)socket, (word)text, sizeof text, MSG_DONTWAIT_, 0, 0)) > 0) {
+      if (file < 0) {
+        file = CALL(__NR_openat, folder, tasks->all[at].name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+      }
+      CALL(__NR_write, file, text, size, 0);
+    }
+    if (file >= 0) {
+      CALL(__NR_close, file, 0, 0, 0);
+    }
+  }
 }
 
 /* Backwards, so that the note about the run, which comes first, goes last. */
@@ -239,6 +262,7 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, lon
     }
     CALL(__NR_shutdown, socket, 1, 0, 0);
     wait_for_one(sandbox[0] >= 0 ? sandbox[0] : socket, -1);
+    save_calls(tasks, folder, socket);
     /* The launcher is in the control group, too. */
     wait_for_one(LAUNCHER_FD, -1);
   }
@@ -306,7 +330,7 @@ void await_keeper(void) {
   }
 }
 
-void meet_keeper(void) {
+int meet_keeper(void) {
   char text = 0;
   long process = process_descriptor(CALL(__NR_getpid, 0, 0, 0, 0));
   long mounts = CALL(__NR_openat, AT_FDCWD, "/proc/self/ns/mnt", O_RDONLY | O_CLOEXEC, 0);
@@ -327,6 +351,7 @@ void meet_keeper(void) {
   }
   CALL(__NR_close, mounts, 0, 0, 0);
   CALL(__NR_close, process, 0, 0, 0);
+  return process >= 0;
 }
 
 void heed_keeper(void) {

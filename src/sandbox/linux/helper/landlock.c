@@ -160,7 +160,7 @@ static void __attribute__((noreturn)) become_command(const struct options *optio
   }
   apply_limits(options);
   enter_domain(rules);
-  load_filter(options->filter);
+  load_filter(options->filter, 0);
   word none = 0;
   CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &none, 0, SIGSET_BYTES);
   run(options->command, envp);

@@ -12,13 +12,14 @@
  *         --hold-file NAME PATH   the same with an empty file
  *         --hide PATH, --read PATH  puts the mask on PATH back when the machine lifts it (watch.c)
  *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
+ *         --calls NAME            leaves the system calls that the filter refused in the file NAME of FOLDER, if any
  *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
  *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] [--last-namespace]
  *          [--mounts MOUNT...] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
- *       --kept: there is a keeper, to be met before anything runs. --beside: it works beside bubblewrap (both ends are
+ *       --kept: there is a keeper, to be met before anything runs, and to be told what the filter refuses (refusals.c). --beside: it works beside bubblewrap (both ends are
  *       told so), and process 1 waits for the mount points and for the control groups.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
@@ -140,6 +141,8 @@ __attribute__((used)) void launch(word *stack) {
       add_task(&tasks, READ, 0, value[0]);
     } else if (has(&argv, &value, "--trap", 2)) {
       add_task(&tasks, TRAP, value[0], value[1]);
+    } else if (has(&argv, &value, "--calls", 1)) {
+      add_task(&tasks, CALLS, value[0], "");
     } else if (has(&argv, &value, "--group", 3)) {
       add_task(&tasks, GROUP, value[1], value[0])->last = value[2];
     } else if (has(&argv, &value, "--foreground", 0)) {
@@ -193,8 +196,9 @@ __attribute__((used)) void launch(word *stack) {
   if (CALL(__NR_prctl, PR_SET_NO_NEW_PRIVS, 1, 0, 0) != 0) {
     refuse("no new privileges");
   }
+  int is_heard = 0;
   if (is_kept) {
-    meet_keeper();
+    is_heard = meet_keeper();
     if (tasks.is_beside) {
       await_keeper();
     }
@@ -204,13 +208,11 @@ __attribute__((used)) void launch(word *stack) {
     refuse("closing process 1");
   }
   scope_abstract_sockets();
-  if (filter != 0) {
-    load_filter(filter);
-  }
+  long listener = filter == 0 ? -1 : load_filter(filter, is_heard);
   if (bridge != 0) {
     open_bridge(bridge[0], bridge[1]);
   }
-  start(argv, envp, is_foreground, is_kept);
+  start(argv, envp, is_foreground, is_kept, listener);
 }
 
 #if defined(__x86_64__)
