@@ -31,6 +31,7 @@ import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
 import { PatchApplier } from './ui/patch/patchApplier.ts';
 import { approvalExpiryMs } from './ui/policySettings.ts';
 import { PolicyStore } from './ui/policyStore.ts';
+import { editorProxy } from './ui/editorProxy.ts';
 import { registerPatchReviews } from './ui/review/registerPatchReviews.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
@@ -73,6 +74,7 @@ export function activate(context: vscode.ExtensionContext): void {
     searchPath: process.env['PATH'] ?? '',
     untrustedFolders: () => policies.list().map(({ path }) => path),
     trustedPaths,
+    networkAccess: { upstream: editorProxy },
     log,
   });
   const accessUnder = createAccessUnder(trustedPaths);

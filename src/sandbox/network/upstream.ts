@@ -34,11 +34,35 @@ export function parseUpstream(url: string): UpstreamProxy | undefined {
 export function upstreamFromEnvironment(
   env: Readonly<Record<string, string | undefined>>,
 ): Upstream | undefined {
-  const first = (...names: readonly string[]): string | undefined =>
-    names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
-  const url = first('https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY');
-  const except = (first('no_proxy', 'NO_PROXY') ?? '').split(/[\s,]+/).filter(Boolean);
-  return url === undefined ? undefined : { url, except };
+  const names = ['https_proxy', 'HTTPS_PROXY', 'all_proxy', 'ALL_PROXY', 'http_proxy', 'HTTP_PROXY'];
+  const url = firstOf(names, env);
+  return url === undefined ? undefined : { url, except: exceptionsIn(env) };
+}
+
+function exceptionsIn(env: Readonly<Record<string, string | undefined>>): readonly string[] {
+  return (firstOf(['no_proxy', 'NO_PROXY'], env) ?? '').split(/[\s,]+/).filter(Boolean);
+}
+
+function firstOf(
+  names: readonly string[],
+  env: Readonly<Record<string, string | undefined>>,
+): string | undefined {
+  return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
+}
+
+/**
+ * What an editor's settings say, where they name a proxy: its own list of exceptions, or that of the usual variables
+ * when it has none. Otherwise what those variables say. Nothing is checked: what is no text does not count.
+ */
+export function upstreamFromSettings(
+  { proxy, noProxy }: { readonly proxy: unknown; readonly noProxy: unknown },
+  env: Readonly<Record<string, string | undefined>>,
+): Upstream | undefined {
+  if (typeof proxy !== 'string' || proxy.trim() === '') {
+    return upstreamFromEnvironment(env);
+  }
+  const own = Array.isArray(noProxy) ? noProxy.filter((entry) => typeof entry === 'string') : [];
+  return { url: proxy.trim(), except: own.length > 0 ? own : exceptionsIn(env) };
 }
 
 export function isExcepted({ except }: Upstream, { name }: Host): boolean {

@@ -8,7 +8,7 @@ import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { join } from 'node:path';
-import { upstreamFromEnvironment } from '../../../../src/sandbox/network/upstream.ts';
+import { upstreamFromEnvironment, upstreamFromSettings } from '../../../../src/sandbox/network/upstream.ts';
 import type { NetworkAccess } from '../../../../src/sandbox/network/networkProxy.ts';
 import { NetworkProxy } from '../../../../src/sandbox/network/networkProxy.ts';
 import type { ProxyEndpoint } from '../../../../src/sandbox/network/proxyEndpoint.ts';
@@ -607,6 +607,16 @@ describe('the network proxy', () => {
       url: 'b',
       except: ['x', '.y'],
     });
+  });
+
+  it('prefers an editor’s settings to the usual variables, and takes from those what they leave open', () => {
+    const env = { HTTPS_PROXY: 'b', NO_PROXY: 'x' };
+    const from = (proxy: unknown, noProxy: unknown) => upstreamFromSettings({ proxy, noProxy }, env);
+    assert.deepEqual(from('http://a', ['y', 3]), { url: 'http://a', except: ['y'] });
+    assert.deepEqual(from('http://a', []), { url: 'http://a', except: ['x'] });
+    for (const nothing of [undefined, '', ' ', 7]) {
+      assert.deepEqual(from(nothing, ['y']), { url: 'b', except: ['x'] });
+    }
   });
 
   it('refuses to open under a rule that is none', async () => {
