@@ -74,7 +74,11 @@ export class CommandRunner {
     if (!widenings.ok) {
       return widenings;
     }
-    const prepared = await orchestrator.prepare(command.request, widenings.value);
+    const { decision } = judged.value;
+    const prepared =
+      decision.kind === 'run' && widenings.value.length === 0
+        ? ok(await orchestrator.prepareJudged(judged.value))
+        : await orchestrator.prepare(command.request, widenings.value);
     if (!prepared.ok) {
       return prepared;
     }

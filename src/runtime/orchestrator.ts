@@ -1,5 +1,4 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
 import type { Result } from '../base/result.ts';
 import { fail, ok } from '../base/result.ts';
@@ -66,7 +65,7 @@ export class Orchestrator {
   }
 
   /** The folder, root and policy that a workdir stands for. */
-  locate(workdir: string | undefined): Promise<Result<Place, RefusedCommand>> {
+  locate(workdir: string | undefined): Result<Place, RefusedCommand> {
     return locatePlace(this.#options.roots, workdir);
   }
 
@@ -76,10 +75,10 @@ export class Orchestrator {
     permissions: PermissionInput,
   ): Promise<Result<JudgedCommand, RefusedCommand>> {
     const { roots, parseScript, machine } = this.#options;
-    const place = await this.locate(request.workdir);
+    const place = this.locate(request.workdir);
     if (!place.ok) return place;
     const { root, cwd, policy } = place.value;
-    const shell = await this.#shell(request.shell);
+    const shell = this.#shell(request.shell);
     const approval = roots.approvalPolicyFor(root);
     const requested = readPermissions(permissions, { cwd, machine });
     if (!shell.ok) return shell;
@@ -105,38 +104,54 @@ export class Orchestrator {
     });
   }
 
-  /** Prepares a command that may run, with what it may do beyond the policy of its root. */
+  /** Prepares a command that may run, under the policy of now with what it may do beyond that. */
   async prepare(
     request: CommandRequest,
     widenings: readonly Widening[] = [],
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
-    const { roots, parentEnv, parseScript, helperFolder } = this.#options;
-    const place = await this.locate(request.workdir);
+    const place = this.locate(request.workdir);
     if (!place.ok) return place;
-    const shell = await this.#shell(request.shell);
+    const shell = this.#shell(request.shell);
     if (!shell.ok) return shell;
-    const { root, cwd } = place.value;
-    const ofRoot = roots.policyFor(root, widenings);
-    if (!ofRoot.ok) return ofRoot;
-    const policy = await policyForCommand(ofRoot.value, ['sh', '-c', request.cmd], parseScript);
+    const policy =
+      widenings.length === 0
+        ? ok(place.value.policy)
+        : this.#options.roots.policyFor(place.value.root, widenings);
+    return policy.ok
+      ? ok(await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request))
+      : policy;
+  }
+
+  /** Prepares a command as it was judged just now, without anybody having been asked meanwhile. */
+  async prepareJudged(judged: JudgedCommand): Promise<PreparedCommand> {
+    return this.#prepared(judged, judged.shell, judged.request);
+  }
+
+  async #prepared(
+    { root, cwd, policy: ofRoot }: Place,
+    shell: string,
+    request: CommandRequest,
+  ): Promise<PreparedCommand> {
+    const { parentEnv, parseScript, helperFolder } = this.#options;
+    const policy = await policyForCommand(ofRoot, ['sh', '-c', request.cmd], parseScript);
     const script =
       request.login && helperFolder !== undefined
-        ? withSearchPath(shell.value, helperFolder, request.cmd)
+        ? withSearchPath(shell, helperFolder, request.cmd)
         : request.cmd;
-    return ok({
+    return {
       cwd,
       root,
       policy,
-      argv: [shell.value, request.login ? '-lc' : '-c', script],
+      argv: [shell, request.login ? '-lc' : '-c', script],
       env: environmentUnder(policy, parentEnv, request.isTty, helperFolder),
-    });
+    };
   }
 
-  async #shell(wanted: string | undefined): Promise<Result<string, RefusedCommand>> {
+  #shell(wanted: string | undefined): Result<string, RefusedCommand> {
     const candidates =
       wanted === undefined ? [this.#options.parentEnv['SHELL'] ?? '', '/bin/bash', '/bin/sh'] : [wanted];
     for (const shell of candidates) {
-      if (isAbsolute(shell) && (await isExecutable(shell))) {
+      if (isAbsolute(shell) && isExecutable(shell)) {
         return ok(shell);
       }
     }
@@ -185,9 +200,11 @@ export function environmentUnder(
     : { ...environment, ...searchPathVariables(environment['PATH'], helperFolder) };
 }
 
-async function isExecutable(path: string): Promise<boolean> {
-  return access(path, constants.X_OK).then(
-    async () => (await stat(path)).isFile(),
-    () => false,
-  );
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return statSync(path).isFile();
+  } catch {
+    return false;
+  }
 }

@@ -1,7 +1,8 @@
-import { realpath, stat } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import type { Result } from '../base/result.ts';
 import { fail, ok } from '../base/result.ts';
+import { canonicalize } from '../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { Root, Roots } from './roots.ts';
 
@@ -19,16 +20,13 @@ export interface RefusedCommand {
 }
 
 /** The folder, root and policy that a workdir stands for: a root's name, an absolute path, or one relative to the active root. */
-export async function locatePlace(
-  roots: Roots,
-  workdir: string | undefined,
-): Promise<Result<Place, RefusedCommand>> {
+export function locatePlace(roots: Roots, workdir: string | undefined): Result<Place, RefusedCommand> {
   const chosen = chooseFolder(roots, workdir);
   if (!chosen.ok) {
     return chosen;
   }
-  const cwd = await realpath(chosen.value.folder).catch(() => undefined);
-  if (cwd === undefined || !(await stat(cwd)).isDirectory()) {
+  const cwd = canonicalize(chosen.value.folder);
+  if (cwd === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
     return fail({
       message: `workdir ${chosen.value.folder} is not an existing folder.`,
       hint: `Pass an existing folder, or leave workdir out to run in ${chosen.value.root.path}.`,

@@ -18,7 +18,7 @@ import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import type { RuleSet } from '../sandbox/rules/rule.ts';
 import { noRules } from '../sandbox/rules/rule.ts';
-import { resolvePolicy } from '../sandbox/policy/resolve.ts';
+import { RecentPolicies } from '../sandbox/policy/recentPolicies.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import { widenSettings } from '../sandbox/policy/widening.ts';
 import type { RootChoice, RootChoices } from './rootChoices.ts';
@@ -31,6 +31,7 @@ import {
 } from './policySettings.ts';
 
 const machine = nodeMachine();
+const recent = new RecentPolicies();
 
 /** The workspace folders on this machine's disk as roots, and their policies from settings, choices, grants and trust. */
 export class PolicyStore implements Roots, Disposable {
@@ -188,7 +189,7 @@ export class PolicyStore implements Roots, Disposable {
 /** With what the administrator demands, read anew: it is one small file, and a stale answer would be too wide. */
 function resolveManaged(input: PolicyInput): Result<SandboxPolicy, PolicyError> {
   const managed = readManagedPolicy(process.platform);
-  return managed.ok ? resolvePolicy({ ...input, managed: managed.value }) : managed;
+  return managed.ok ? recent.resolve({ ...input, managed: managed.value }) : managed;
 }
 
 function closed(root: Root): PolicyError {

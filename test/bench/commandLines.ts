@@ -2,6 +2,7 @@ import { createBashParser } from '../../src/sandbox/commands/bashParser.ts';
 import { classifyLine } from '../../src/sandbox/commands/commandClass.ts';
 import { readCommand } from '../../src/sandbox/commands/commandLine.ts';
 import { commandLines } from '../unit/sandbox/commands/commandLines.ts';
+import { quantile } from './statistics.ts';
 
 /** Every line of the table, read and classified, after one round of warming up. */
 export async function measureCommandLines(rounds = 10): Promise<void> {
@@ -17,8 +18,7 @@ export async function measureCommandLines(rounds = 10): Promise<void> {
       }
     }
   }
-  times.sort((left, right) => left - right);
-  const at = (share: number) => (times[Math.floor(times.length * share)] ?? 0).toFixed(3);
+  const at = (share: number): string => quantile(times, share).toFixed(3);
   console.log('\nA command line, read and classified');
   console.log(`  p50 ${at(0.5)} ms, p95 ${at(0.95)} ms over ${times.length} readings`);
 }

@@ -1,6 +1,7 @@
 import { measureActivation } from './activation.ts';
 import { measureCommandLines } from './commandLines.ts';
 import { measureCommands } from './commands.ts';
+import { measureDecisions } from './decisions.ts';
 import { measurePatches } from './patches.ts';
 import { measureProxy } from './proxy.ts';
 import { measureSandbox } from './sandbox.ts';
@@ -8,6 +9,7 @@ import { measureStream } from './stream.ts';
 
 await measurePatches();
 await measureCommandLines();
+await measureDecisions();
 await measureCommands();
 await measureSandbox();
 await measureStream();

@@ -1,4 +1,4 @@
-import { readdirSync, realpathSync } from 'node:fs';
+import { readdirSync, realpathSync, statSync } from 'node:fs';
 import { homedir, totalmem } from 'node:os';
 import { repositoryAround } from '../git/repositoryAround.ts';
 import { errorCode } from '../paths.ts';
@@ -18,7 +18,10 @@ export function nodeMachine(searchPath: string = process.env['PATH'] ?? ''): Pol
 
 /** The canonical path of what exists on this machine. */
 export function canonicalize(path: string): string | undefined {
-  return whereAllowed(() => realpathSync.native(path));
+  // Most paths that are asked about do not exist, and an exception for each would cost more than all the rest.
+  return whereAllowed(() =>
+    statSync(path, { throwIfNoEntry: false }) === undefined ? undefined : realpathSync.native(path),
+  );
 }
 
 /** Undefined where there is nothing, or nobody may look: either way there is nothing to point at. */

@@ -22,7 +22,8 @@ import { socketsClause } from './socketsClause.ts';
  * mode ends it, because without a sandbox nothing of that would hold. Fails on the first value that is not allowed:
  * a policy is never guessed.
  */
-export function resolvePolicy(input: PolicyInput): Result<SandboxPolicy, PolicyProblem> {
+export function resolvePolicy(given: PolicyInput): Result<SandboxPolicy, PolicyProblem> {
+  const input = { ...given, ...lookingOnce(given) };
   const layers = readLayers(input);
   if (!layers.ok) {
     return layers;
@@ -57,6 +58,19 @@ export function resolvePolicy(input: PolicyInput): Result<SandboxPolicy, PolicyP
     return ok(untrusted(policy));
   }
   return ok(policy.mode === 'danger-full-access' ? unconfined(policy) : confined(policy));
+}
+
+/** Many rules ask about the same folders, and one policy is of one moment: each path is looked up once. */
+function lookingOnce({ canonicalize }: PolicyInput): Pick<PolicyInput, 'canonicalize'> {
+  const known = new Map<string, string | undefined>();
+  return {
+    canonicalize: (path) => {
+      if (!known.has(path)) {
+        known.set(path, canonicalize(path));
+      }
+      return known.get(path);
+    },
+  };
 }
 
 /** Takes clauses apart into their values and, together with those that are known already, their sources. */

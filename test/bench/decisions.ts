@@ -1,0 +1,88 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { ok } from '../../src/base/result.ts';
+import { defaultApproval } from '../../src/runtime/approvals/approvalPolicy.ts';
+import type { CommandRequest } from '../../src/runtime/orchestrator.ts';
+import { Orchestrator } from '../../src/runtime/orchestrator.ts';
+import { createBashParser } from '../../src/sandbox/commands/bashParser.ts';
+import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
+import { RecentPolicies } from '../../src/sandbox/policy/recentPolicies.ts';
+import type { PrefixRule, RuleSet } from '../../src/sandbox/rules/rule.ts';
+import { noRules } from '../../src/sandbox/rules/rule.ts';
+import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
+import { helperFolder } from '../harness/testRuntime.ts';
+import { quantile } from './statistics.ts';
+
+const commands = [
+  'npm test',
+  'cd src && npm run lint -- --fix | tail -20',
+  'git status --short; git diff',
+  'make -j2 all',
+];
+
+/**
+ * From a tool call to what the launcher gets: the folder and its policy resolved, the line parsed, held against rules,
+ * decided, and made ready.
+ */
+export async function measureDecisions(rounds = 500): Promise<void> {
+  const folder = await createTemporaryFolder('decisions');
+  await mkdir(join(folder.path, 'src'));
+  const root = { name: 'root', path: folder.path };
+  const machine = nodeMachine();
+  const recent = new RecentPolicies();
+  const orchestrator = new Orchestrator({
+    roots: {
+      list: () => [root],
+      active: () => root,
+      policyFor: () => recent.resolve({ ...machine, root: root.path, isTrusted: true, user: {} }),
+      approvalPolicyFor: () => ok(defaultApproval),
+      rulesFor: async () => rules,
+      reviewModeFor: () => 'never',
+    },
+    parentEnv: { ...process.env, SHELL: '/bin/bash' },
+    parseScript: createBashParser(),
+    machine,
+    helperFolder,
+  });
+  const times: number[] = [];
+  for (let round = -50; round < rounds; round++) {
+    for (const cmd of commands) {
+      const request: CommandRequest = { cmd, login: true, isTty: false };
+      const startedAt = performance.now();
+      const judged = await orchestrator.judge(request, {});
+      if (!judged.ok || judged.value.decision.kind !== 'run') {
+        throw new Error(`"${cmd}" is not decided as the benchmark wants it.`);
+      }
+      await orchestrator.prepareJudged(judged.value);
+      if (round >= 0) {
+        times.push(performance.now() - startedAt);
+      }
+    }
+  }
+  await folder.dispose();
+  const at = (share: number): string => quantile(times, share).toFixed(2);
+  console.log(
+    `\nFrom a tool call to a parsed, rule-checked and allowed command (${rules.prefixes.length} rules)`,
+  );
+  console.log(
+    `  p50 ${at(0.5)} ms, p95 ${at(0.95)} ms over ${times.length} commands; the goal is 1 ms at p95`,
+  );
+}
+
+const rules: RuleSet = {
+  ...noRules,
+  prefixes: [
+    ...Array.from({ length: 100 }, (_, index) => rule(['tool', `command-${index}`], 'prompt')),
+    rule(['npm', 'test'], 'allow'),
+    rule(['git', 'status'], 'allow'),
+  ],
+};
+
+function rule(words: readonly string[], decision: PrefixRule['decision']): PrefixRule {
+  return {
+    pattern: words.map((word) => [word]),
+    decision,
+    runs: 'inside',
+    origin: { source: 'user', place: 'bench.rules:1' },
+  };
+}
