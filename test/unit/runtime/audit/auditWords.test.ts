@@ -38,7 +38,10 @@ describe('auditLines()', () => {
         what: { kind: 'path', path: '/p', access: 'write' },
         by: 'expired',
       },
-      ['2026-01-02 03:04:05  revoke    writing to /p', '                     because its time was over · in /w'],
+      [
+        '2026-01-02 03:04:05  revoke    writing to /p',
+        '                     because its time was over · in /w',
+      ],
     ],
     [
       { kind: 'gap', lost: 3 },
