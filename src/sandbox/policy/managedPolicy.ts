@@ -54,7 +54,7 @@ function readText(path: string): string {
 }
 
 /** Why the file, or a folder in which it could be replaced, may say what the administrator did not. */
-function whoElseMayWrite(path: string): string | undefined {
+export function whoElseMayWrite(path: string): string | undefined {
   const real = realpathSync(path);
   for (const place of [real, dirname(real), dirname(path)]) {
     const { uid, mode } = statSync(place);

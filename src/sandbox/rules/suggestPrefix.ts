@@ -13,9 +13,10 @@ export function suggestPrefix(commands: readonly Words[], wanted?: Words): Words
   const candidates = [wanted ?? [], first === undefined ? [] : ownGuess(first)];
   return candidates.find(
     (prefix) =>
+      first !== undefined &&
       prefix.length > 0 &&
       !isBannedPrefix(prefix) &&
-      [first ?? [], ...others].every((words) => prefix.every((word, index) => words[index] === word)),
+      [first, ...others].every((words) => prefix.every((word, index) => words[index] === word)),
   );
 }
 
