@@ -2,3 +2,4 @@ type Schemas = Readonly<Record<string, unknown>>;
 
 export function settingFacts(properties: Schemas): Schemas;
 export function withFacts(properties: Schemas): Schemas;
+export function withRuleFacts(properties: Schemas): Schemas;

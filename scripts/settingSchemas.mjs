@@ -2,6 +2,7 @@
 import * as z from 'zod';
 import { defaultLimits, defaultWords } from '../src/sandbox/policy/defaults.ts';
 import { policySettingsSchema } from '../src/sandbox/policy/settings.ts';
+import { ruleSetting, ruleSettingsSchema } from '../src/sandbox/rules/ruleSettings.ts';
 
 const prefix = 'cordon.sandbox';
 
@@ -55,6 +56,12 @@ export function withFacts(properties) {
       merge(properties[name] ?? {}, facts),
     ]),
   );
+}
+
+/** The setting of rules with the facts of its schema written over its own. */
+export function withRuleFacts(properties) {
+  const { $schema: _schema, ...facts } = z.toJSONSchema(ruleSettingsSchema);
+  return { [ruleSetting]: merge(properties[ruleSetting] ?? {}, facts) };
 }
 
 /** Sentences about settings that do not hold for a profile. */

@@ -12,7 +12,7 @@ import { listSessionsSchema } from '../src/runtime/tools/listSessions.ts';
 import { sleepSchema } from '../src/runtime/tools/sleep.ts';
 import { writeStdinSchema } from '../src/runtime/tools/writeStdin.ts';
 import { root } from './project.mjs';
-import { withFacts } from './settingSchemas.mjs';
+import { withFacts, withRuleFacts } from './settingSchemas.mjs';
 
 const schemas = {
   cordon_exec_command: execCommandSchema,
@@ -52,7 +52,10 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const manifest = JSON.parse(await readFile(path, 'utf8'));
   const expected = manifestSchemas();
   for (const tool of manifest.contributes.languageModelTools) tool.inputSchema = expected[tool.name];
-  const [sandbox] = manifest.contributes.configuration;
+  const { configuration } = manifest.contributes;
+  const [sandbox] = configuration;
+  const rules = configuration.find(({ title }) => title === 'Rules');
   Object.assign(sandbox.properties, withFacts(sandbox.properties));
+  Object.assign(rules.properties, withRuleFacts(rules.properties));
   await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }

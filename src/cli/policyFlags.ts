@@ -1,4 +1,5 @@
 import { existsSync, realpathSync, statSync } from 'node:fs';
+import { homedir } from 'node:os';
 import { basename, dirname, join, resolve } from 'node:path';
 import { silentLog } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
@@ -7,10 +8,11 @@ import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import type { Root, Roots } from '../runtime/roots.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
-import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
+import { managedPolicyPath, readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import { resolvePolicy } from '../sandbox/policy/resolve.ts';
-import { noRules } from '../sandbox/rules/rule.ts';
+import { managedRulesFolder } from '../sandbox/rules/ruleFiles.ts';
+import { RuleStore } from '../sandbox/rules/ruleStore.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import { cliAuditFolder } from './auditFolder.ts';
 import { UsageError } from './usageError.ts';
@@ -106,12 +108,15 @@ function hostRule(text: string): [string, string] {
 }
 
 export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPolicy): Roots {
+  const rules = new RuleStore(managedRulesFolder(managedPolicyPath(process.platform)), process.platform);
+  // The settings of an editor are not known here: what the administrator and the folder say holds.
+  const sources = { root: root.path, homeDir: homedir(), files: [], user: [], workspace: [] };
   return {
     list: () => [root],
     active: () => root,
     policyFor: () => ({ ok: true, value: policy }),
     approvalPolicyFor: () => ({ ok: true, value: approval }),
-    rulesFor: async () => noRules,
+    rulesFor: async () => rules.rulesOf({ ...sources, isWritable: () => true }),
     // Who types the command line sees the patch before it runs.
     reviewModeFor: () => 'never',
   };

@@ -6,6 +6,7 @@ export type PolicySettings = Pick<PolicyInput, 'user' | 'profiles' | 'profile' |
 
 export const sandboxSection = 'cordon.sandbox';
 export const approvalsSection = 'cordon.approvals';
+export const rulesSection = 'cordon.rules';
 
 /** What a workspace may narrow. The other settings the editor does not take from a workspace either. */
 const narrowable = [
@@ -48,6 +49,16 @@ export function readApprovalSettings(folder: vscode.Uri): {
 } {
   const { user, workspace } = readerOf(approvalsSection, folder);
   return { user: user('policy'), granular: user('granular'), workspace: workspace('policy') };
+}
+
+/** Rules about commands of one folder, by the user and by the workspace; nothing is checked yet. */
+export function readRuleSettings(folder: vscode.Uri): {
+  readonly files: unknown;
+  readonly user: unknown;
+  readonly workspace: unknown;
+} {
+  const { user, workspace } = readerOf(rulesSection, folder);
+  return { files: user('files'), user: user('commands'), workspace: workspace('commands') };
 }
 
 /** How long a question waits for a person; a value that makes no sense is as good as none. */

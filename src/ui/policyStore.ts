@@ -14,10 +14,13 @@ import type { GrantStore } from '../runtime/approvals/grantStore.ts';
 import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { PolicyInput } from '../sandbox/policy/input.ts';
-import { readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
+import { managedPolicyPath, readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
 import type { RuleSet } from '../sandbox/rules/rule.ts';
-import { noRules } from '../sandbox/rules/rule.ts';
+import { managedRulesFolder } from '../sandbox/rules/ruleFiles.ts';
+import { RuleStore } from '../sandbox/rules/ruleStore.ts';
+import { accessTo } from '../sandbox/policy/fileRules.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import { RecentPolicies } from '../sandbox/policy/recentPolicies.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import { widenSettings } from '../sandbox/policy/widening.ts';
@@ -27,6 +30,8 @@ import {
   readApprovalSettings,
   readPolicySettings,
   readReviewSetting,
+  readRuleSettings,
+  rulesSection,
   sandboxSection,
 } from './policySettings.ts';
 
@@ -41,6 +46,7 @@ export class PolicyStore implements Roots, Disposable {
   readonly #store = new DisposableStore();
   readonly #didChange = this.#store.add(new Emitter<void>());
   readonly #didChangeActive = this.#store.add(new Emitter<void>());
+  readonly #rules = new RuleStore(managedRulesFolder(managedPolicyPath(process.platform)), process.platform);
   #entries: readonly RootEntry[] = readRoots();
 
   /** A root came or went, or a policy may be another one now. */
@@ -59,7 +65,11 @@ export class PolicyStore implements Roots, Disposable {
     this.#store.add(grants.onDidChange(() => changed('grant')));
     this.#store.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
-        if ([sandboxSection, approvalsSection].some((section) => event.affectsConfiguration(section))) {
+        if (
+          [sandboxSection, approvalsSection, rulesSection].some((section) =>
+            event.affectsConfiguration(section),
+          )
+        ) {
           changed('settings');
         }
       }),
@@ -113,7 +123,20 @@ export class PolicyStore implements Roots, Disposable {
   }
 
   async rulesFor(root: Root): Promise<RuleSet> {
-    return withGrantedPrefixes(noRules, this.#grants.prefixesOf(root.path));
+    const entry = this.#entryOf(root);
+    const rules = this.#rules.rulesOf({
+      root: root.path,
+      homeDir: machine.homeDir,
+      ...(entry === undefined ? { files: [], user: [], workspace: [] } : readRuleSettings(entry.uri)),
+      isWritable: (path) => this.#isWritable(root, path),
+    });
+    return withGrantedPrefixes(rules, this.#grants.prefixesOf(root.path));
+  }
+
+  /** Whether the sandbox lets commands of a root write a file. Without a sandbox, nothing is kept from them anyway. */
+  #isWritable(root: Root, path: string): boolean {
+    const policy = this.policyFor(root);
+    return !policy.ok || (!isUnsandboxed(policy.value) && accessTo(policy.value, path) === 'write');
   }
 
   /** What the policy would be, without grants, were this the person's choice for the root. */

@@ -4,6 +4,7 @@ import { measureCommands } from './commands.ts';
 import { measureDecisions } from './decisions.ts';
 import { measurePatches } from './patches.ts';
 import { measureProxy } from './proxy.ts';
+import { measureRules } from './rules.ts';
 import { measureSandbox } from './sandbox.ts';
 import { measureStream } from './stream.ts';
 
@@ -11,6 +12,7 @@ await measurePatches();
 await measureCommandLines();
 await measureDecisions();
 await measureCommands();
+await measureRules();
 await measureSandbox();
 await measureStream();
 await measureProxy();

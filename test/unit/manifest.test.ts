@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingFacts, withFacts } from '../../scripts/settingSchemas.mjs';
+import { settingFacts, withFacts, withRuleFacts } from '../../scripts/settingSchemas.mjs';
 import { manifestSchemas } from '../../scripts/syncManifest.mjs';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import { commandIds } from '../../src/ui/commands/commandIds.ts';
@@ -85,7 +85,7 @@ describe('the manifest', () => {
   it('declares the settings that the code reads, and no others', () => {
     const source = sourcesUnder(join(project, 'src', 'ui')).join('\n');
     const unread = Object.keys(settings).filter((name) => {
-      const inSection = name.replace(/^cordon\.(sandbox|approvals|terminal|patch)\./, '');
+      const inSection = name.replace(/^cordon\.(sandbox|approvals|rules|terminal|patch)\./, '');
       return !source.includes(`'${inSection}'`);
     });
     assert.deepEqual(unread, []);
@@ -94,12 +94,13 @@ describe('the manifest', () => {
   it('lets a workspace set only what it may narrow, and where things are shown', () => {
     const fromWorkspace = Object.keys(settings).filter(
       (name) =>
-        /^cordon\.(sandbox|approvals|patch)\./.test(name) &&
+        /^cordon\.(sandbox|approvals|rules|patch)\./.test(name) &&
         !['machine', 'window'].includes(settings[name]?.scope ?? ''),
     );
     const narrowable = [
       'cordon.approvals.policy',
       'cordon.patch.review',
+      'cordon.rules.commands',
       'cordon.sandbox.caches',
       'cordon.sandbox.files',
       'cordon.sandbox.git',
@@ -132,6 +133,11 @@ describe('the manifest', () => {
     const own = Object.entries(settings).filter(([name]) => name.startsWith('cordon.sandbox.'));
     assert.deepEqual(own.map(([name]) => name).sort(), Object.keys(settingFacts(settings)).sort());
     assert.deepEqual(Object.fromEntries(own), withFacts(Object.fromEntries(own)));
+  });
+
+  it('gives rules the shape that the code checks (npm run sync-manifest writes it)', () => {
+    const name = 'cordon.rules.commands';
+    assert.deepEqual({ [name]: settings[name] }, withRuleFacts(settings));
   });
 
   describe('accepts in settings what a policy accepts', () => {

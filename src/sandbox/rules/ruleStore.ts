@@ -1,16 +1,16 @@
+import * as z from 'zod';
 import { combineRules } from './combineRules.ts';
 import { readRuleFiles, stateOf } from './readRuleFiles.ts';
 import { noRules } from './rule.ts';
-import type { PrefixRule, RuleProblem, RuleSet } from './rule.ts';
+import type { RuleProblem, RuleSet } from './rule.ts';
 import { listManagedFiles, listUserFiles, listWorkspaceFiles } from './ruleFiles.ts';
 import type { ListedFile } from './ruleFiles.ts';
 import { readRuleSettings } from './ruleSettings.ts';
 import type { SettingOwner } from './ruleSettings.ts';
-import * as z from 'zod';
 
 export const ruleFilesSetting = 'cordon.rules.files';
 
-/** Everything that has a say in the rules of one root. Settings are as they come, unchecked. */
+/** What the rules of one root come from. Settings are as they come, unchecked. */
 export interface RuleInput {
   /** Canonical path. */
   readonly root: string;
@@ -21,7 +21,6 @@ export interface RuleInput {
   readonly user: unknown;
   /** `cordon.rules.commands` of the workspace, which only narrows. */
   readonly workspace: unknown;
-  readonly grants: readonly PrefixRule[];
   /** Whether commands may write a canonical path: such a file is no rule of the user. */
   readonly isWritable: (path: string) => boolean;
 }
@@ -30,7 +29,7 @@ export interface RuleInput {
 export class RuleStore {
   readonly #managedFolder: string;
   readonly #platform: NodeJS.Platform;
-  readonly #known = new Map<string, { readonly state: string; readonly rules: RuleLayersRead }>();
+  readonly #known = new Map<string, { readonly state: string; readonly rules: RuleSet }>();
 
   constructor(managedFolder: string, platform: NodeJS.Platform) {
     this.#managedFolder = managedFolder;
@@ -38,7 +37,7 @@ export class RuleStore {
   }
 
   rulesOf(input: RuleInput): RuleSet {
-    const { root, homeDir, files, user, workspace, grants, isWritable } = input;
+    const { root, homeDir, files, user, workspace, isWritable } = input;
     const paths = readPaths(files);
     const listed = {
       managed: listManagedFiles(this.#managedFolder, this.#platform),
@@ -51,25 +50,19 @@ export class RuleStore {
     ]);
     const known = this.#known.get(root);
     if (known?.state === state) {
-      return combineRules({ ...known.rules, grants });
+      return known.rules;
     }
-    const rules = {
+    const rules = combineRules({
       managed: readRuleFiles(listed.managed),
       user: withSettings(listed.user, user, { source: 'user', words: 'the user settings' }, paths.problems),
       workspace: withSettings(listed.workspace, workspace, {
         source: 'workspace',
         words: 'the settings of the workspace',
       }),
-    };
+    });
     this.#known.set(root, { state, rules });
-    return combineRules({ ...rules, grants });
+    return rules;
   }
-}
-
-interface RuleLayersRead {
-  readonly managed: RuleSet;
-  readonly user: RuleSet;
-  readonly workspace: RuleSet;
 }
 
 function withSettings(
