@@ -157,21 +157,9 @@ class RuleFileWriter {
   }
 
   #network(): string {
-    const hosts = [
-      'example.org',
-      ' A.b. ',
-      '*.x',
-      'a/b',
-      '',
-      'h:443',
-      '[::1]',
-      '[::1]:80',
-      '::1',
-      'a b',
-      '[x',
-      'h:x',
-      ':1',
-    ];
+    const right = ['example.org', ' A.b. ', 'h:443', '[::1]', '[::1]:80', '::1', 'h:x', ':1', 'Ü.example'];
+    const wrong = ['*.x', 'a/b', '', 'a b', '[x', '[::1]x', 'https://x', 'x?', 'x#', '.', '[]'];
+    const host = this.#rare(this.#random.pick(wrong), this.#random.pick(right));
     const protocol = this.#random.pick([
       'http',
       'https',
@@ -181,7 +169,7 @@ class RuleFileWriter {
       'ftp',
     ]);
     return this.#call('network_rule', [
-      this.#text(hosts),
+      this.#text(host),
       this.#text(protocol),
       this.#text(this.#random.pick([...decisions, 'deny', this.#rare('x', 'deny')])),
     ]);

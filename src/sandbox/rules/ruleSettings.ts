@@ -111,18 +111,21 @@ function valueAt(value: unknown, path: readonly PropertyKey[]): unknown {
 const types: Readonly<Record<string, string>> = { string: 'a text', array: 'a list', object: 'an object' };
 
 function wanted(issue: z.core.$ZodIssue): string {
-  switch (issue.code) {
-    case 'invalid_value':
-      return `one of ${issue.values.map((word) => JSON.stringify(word)).join(', ')}`;
-    case 'invalid_type':
-      return types[issue.expected] ?? issue.expected;
-    case 'unrecognized_keys':
-      return `without the unknown ${issue.keys.map((key) => JSON.stringify(key)).join(', ')}`;
-    case 'too_small':
-      return 'a list with at least one element';
-    case 'invalid_union':
-      return 'a text or a list of texts with at least one';
-    default:
-      return 'a text that is not blank';
+  if (issue.code === 'invalid_value') {
+    return `one of ${quoted(issue.values)}`;
   }
+  if (issue.code === 'invalid_type') {
+    return types[issue.expected] ?? issue.expected;
+  }
+  if (issue.code === 'unrecognized_keys') {
+    return `without the unknown ${quoted(issue.keys)}`;
+  }
+  if (issue.code === 'invalid_union') {
+    return 'a text or a list of texts with at least one';
+  }
+  return issue.code === 'too_small' ? 'a list with at least one element' : 'a text that is not blank';
+}
+
+function quoted(values: readonly unknown[]): string {
+  return values.map((value) => JSON.stringify(value)).join(', ');
 }
