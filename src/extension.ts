@@ -25,6 +25,7 @@ import { registerImportPolicy } from './ui/commands/importPolicy.ts';
 import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
+import { registerDenials } from './ui/denials/registerDenials.ts';
 import { registerRevokeGrants } from './ui/grants/revokeGrants.ts';
 import { RootChoices } from './ui/rootChoices.ts';
 import { createEditorPatchHost } from './ui/patch/editorPatchHost.ts';
@@ -108,6 +109,12 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerChangeSandbox(policies, choices));
   const pages = store.add(new TextPages());
   store.add(registerApprovals(approvals, pages));
+  store.add(
+    registerDenials({
+      ...{ policies, runtime, terminals, health },
+      ...{ denials: runtime.denials, grants, sessions: runtime.sessions },
+    }),
+  );
   store.add(registerRevokeGrants({ grants, policies, sessions: runtime.sessions }));
   store.add(registerCheckSandbox({ health, sandbox, policies, companion, pages, log }));
   store.add(registerShowEffectivePolicy({ policies, grants, health, pages }));

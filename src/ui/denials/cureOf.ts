@@ -1,0 +1,52 @@
+import type { DenialRecord } from '../../runtime/denials/denialLog.ts';
+import type { PolicyClause, SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { Widening } from '../../sandbox/policy/widening.ts';
+import { isWideEnough } from '../../sandbox/policy/widening.ts';
+import type { PolicyStore } from '../policyStore.ts';
+import { denialCure, sourceWords } from '../policyWords.ts';
+
+/** What a person can do about a denial now. */
+export type Cure =
+  /** Each of the fixes would still help. */
+  | { readonly kind: 'grant'; readonly fixes: readonly Widening[] }
+  /** The policy allows it meanwhile. */
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'advice'; readonly text: string };
+
+/** Tries the grants that a denial names against the policy of now: what would not help is not offered. */
+export function cureOf(record: DenialRecord, policies: Pick<PolicyStore, 'policyFor'>): Cure {
+  const { root, denial, fixes } = record;
+  const policy = policies.policyFor(root);
+  if (!policy.ok) {
+    return { kind: 'advice', text: `${policy.error.message} ${policy.error.hint}` };
+  }
+  const missing = fixes.filter((fix) => !isWideEnough(policy.value, fix));
+  if (fixes.length > 0 && missing.length === 0) {
+    return { kind: 'allowed' };
+  }
+  const helpful = missing.filter((fix) => {
+    const widened = policies.policyFor(root, [fix]);
+    return widened.ok && isWideEnough(widened.value, fix);
+  });
+  return helpful.length > 0
+    ? { kind: 'grant', fixes: helpful }
+    : { kind: 'advice', text: whyNoGrant(policy.value, missing) ?? denialCure(denial.clause) };
+}
+
+/** Who narrows what a grant would open. */
+function whyNoGrant({ sources }: SandboxPolicy, missing: readonly Widening[]): string | undefined {
+  const narrowing = missing
+    .flatMap(({ kind }) => clausesOf[kind])
+    .map((clause) => sources[clause])
+    .find((source) => source === 'managed' || source === 'workspace' || source === 'untrusted');
+  return narrowing && `No grant helps here: ${sourceWords[narrowing]}.`;
+}
+
+const clausesOf: Readonly<Record<Widening['kind'], readonly PolicyClause[]>> = {
+  path: ['files', 'mode'],
+  host: ['hosts', 'network'],
+  socket: ['sockets'],
+  network: ['network'],
+  mode: ['mode'],
+  unsandboxed: ['mode'],
+};
