@@ -1,17 +1,24 @@
 import * as vscode from 'vscode';
+import type { DenialLog } from '../../runtime/denials/denialLog.ts';
 import type { Session } from '../../runtime/sessions/session.ts';
 import { exitSentence, shortCommand } from '../../terminal/sessionWords.ts';
+import { withoutLinks } from '../oneLine.ts';
 import { denialCure, clauseLines } from '../policyWords.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
 import { commandIds } from './commandIds.ts';
 
 const show = 'Show Terminal';
+const allow = 'Allow…';
 const why = 'Why?';
 const change = 'Change Sandbox…';
 const settings = 'Open Settings';
 
 /** Tells a person how the command ended that they ran: failures and denials always, a success when it took long. */
-export async function reportEnd(session: Session, terminals: SessionTerminals): Promise<void> {
+export async function reportEnd(
+  session: Session,
+  terminals: SessionTerminals,
+  denials: DenialLog,
+): Promise<void> {
   const { state } = session;
   if (state.kind === 'running') {
     return;
@@ -19,8 +26,17 @@ export async function reportEnd(session: Session, terminals: SessionTerminals): 
   const command = `“${shortCommand(session.commandLine, 60)}”`;
   const denial = session.denial();
   if (denial !== undefined) {
-    const text = `${command}: ${denial.message}`;
-    await act(await vscode.window.showWarningMessage(text, why, change, settings), session, terminals);
+    const text = withoutLinks(`${command}: ${denial.message}`);
+    const record = denials
+      .list()
+      .find(({ sessionId, fixes }) => sessionId === session.id && fixes.length > 0);
+    const buttons = record === undefined ? [why, change, settings] : [allow, why, change];
+    const answer = await vscode.window.showWarningMessage(text, ...buttons);
+    if (answer === allow) {
+      await vscode.commands.executeCommand(commandIds.allowDenied, { kind: 'denial', record });
+    } else {
+      await act(answer, session, terminals);
+    }
     return;
   }
   if (state.exitCode === 0) {

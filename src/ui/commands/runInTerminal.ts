@@ -1,5 +1,4 @@
 import * as vscode from 'vscode';
-import type { Session } from '../../runtime/sessions/session.ts';
 import type { PersonRequest, ToolRuntime } from '../../runtime/toolRuntime.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { PolicyStore } from '../policyStore.ts';
@@ -10,7 +9,7 @@ import { reportEnd } from './reportEnd.ts';
 
 export interface RunInTerminalOptions {
   readonly policies: PolicyStore;
-  readonly runtime: Pick<ToolRuntime, 'runForPerson'>;
+  readonly runtime: Pick<ToolRuntime, 'runForPerson' | 'denials'>;
   readonly terminals: SessionTerminals;
   readonly health: SandboxHealth;
 }
@@ -37,21 +36,8 @@ export async function runInTerminal(
     return;
   }
   terminals.show(started.value);
-  await ended(started.value);
-  await reportEnd(started.value, terminals);
-}
-
-function ended(session: Session): Promise<void> {
-  return new Promise((resolve) => {
-    const subscription = session.onDidClose(() => {
-      subscription.dispose();
-      resolve();
-    });
-    if (session.isClosed) {
-      subscription.dispose();
-      resolve();
-    }
-  });
+  await started.value.closed;
+  await reportEnd(started.value, terminals, runtime.denials);
 }
 
 /** The editor opens no terminal in an untrusted workspace: the command would run where nobody sees it. */

@@ -30,7 +30,8 @@ export async function allowDenied(
   const cure = cureOf(fix === undefined ? record : { ...record, fixes: [fix] }, options.policies);
   switch (cure.kind) {
     case 'grant':
-      await (await pickGrant(options, record, cure.fixes))?.choose?.();
+      // The first is the narrowest.
+      await (await pickGrant(options, record, cure.fixes.slice(0, 1)))?.choose?.();
       break;
     case 'allowed': {
       const again = 'Run Again';

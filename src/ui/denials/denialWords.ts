@@ -20,24 +20,27 @@ const clauseWords: Readonly<Record<PolicyClause, string>> = {
   limits: 'limits',
 };
 
-/** What was reached for: a host, a path (relative when it is in the root), or else the command. */
-export function denialLabel({ denial: { host, path }, root, commandLine }: DenialRecord): string {
-  if (host !== undefined || path === undefined) {
-    return oneLine(host ?? commandLine, maxLength).text;
-  }
-  const place = relative(root.path, path);
-  return oneLine(place === '' || place.startsWith('..') ? path : place, maxLength).text;
+/** What was reached for: a host, a path (relative when it is in the root), a socket, a system call, or else the command. */
+export function denialLabel({ denial, root, commandLine }: DenialRecord): string {
+  const { host, path, socket, call } = denial;
+  const place = path === undefined ? undefined : relative(root.path, path);
+  const shown = place === undefined || place === '' || place.startsWith('..') ? path : place;
+  return oneLine(host ?? shown ?? socket ?? call ?? commandLine, maxLength).text;
 }
 
 /** What a row says beside that. `rootName` is empty where there is only one root. */
-export function denialWords(
-  { denial, sessionId, commandLine, at }: DenialRecord,
-  rootName: string,
-  now: Date,
-): string {
-  const clause = denial.clause === undefined ? 'unknown clause' : clauseWords[denial.clause];
-  const command = (denial.host ?? denial.path) ? oneLine(commandLine, maxLength).text : '';
-  return [clause, `session ${sessionId}`, rootName, timeWords(at, now), command]
+export function denialWords(record: DenialRecord, rootName: string, now: Date): string {
+  const { denial, sessionId, commandLine, at } = record;
+  const clause = denial.clause === undefined ? '' : clauseWords[denial.clause];
+  const certainty = denial.certainty === 'likely' ? 'likely' : '';
+  const command = oneLine(commandLine, maxLength).text;
+  return [
+    [certainty, clause].filter((part) => part !== '').join(' '),
+    `session ${sessionId}`,
+    rootName,
+    timeWords(at, now),
+    command === denialLabel(record) ? '' : command,
+  ]
     .filter((part) => part !== '')
     .join(' · ');
 }
