@@ -1,4 +1,4 @@
-import { relative } from 'node:path';
+import { relative, sep } from 'node:path';
 import type { DenialRecord } from '../../runtime/denials/denialLog.ts';
 import type { PolicyClause } from '../../sandbox/policy/policy.ts';
 import { oneLine } from '../oneLine.ts';
@@ -20,13 +20,26 @@ const clauseWords: Readonly<Record<PolicyClause, string>> = {
   limits: 'limits',
 };
 
-/** What was reached for: a host, a path (relative when it is in the root), a socket, a system call, or else the command. */
+/** What was reached for: a host, the end of a path, a system call, or else the command. */
 export function denialLabel({ denial, root, commandLine }: DenialRecord): string {
-  const { host, path, socket, call } = denial;
-  const place = path === undefined ? undefined : relative(root.path, path);
-  const shown = place === undefined || place === '' || place.startsWith('..') ? path : place;
-  return oneLine(host ?? shown ?? socket ?? call ?? commandLine, maxLength).text;
+  const { host, path = denial.socket, call } = denial;
+  const place = path === undefined ? undefined : shortPath(path, root.path);
+  return oneLine(host ?? place ?? call ?? commandLine, maxLength).text;
 }
+
+/** From the root, or its last two names: a side bar is narrow, and cuts the end off. */
+function shortPath(path: string, root: string): string {
+  const place = relative(root, path);
+  const names = path.split(sep);
+  const isShort = names.length <= shortNames + 1;
+  return place !== '' && !place.startsWith('..')
+    ? place
+    : isShort
+      ? path
+      : ['…', ...names.slice(-shortNames)].join(sep);
+}
+
+const shortNames = 2;
 
 /** What a row says beside that. `rootName` is empty where there is only one root. */
 export function denialWords(record: DenialRecord, rootName: string, now: Date): string {

@@ -33,6 +33,7 @@ describe('the words of a denial', () => {
       '.git/hooks/x',
       `git · session 3 · app · ${clock} · make ↵ all`,
     ],
+    [{ path: '/srv/a/b/c' }, '…/b/c', `files · session 3 · app · ${clock} · make ↵ all`],
     [{ path: '/w', clause: 'mode' }, '/w', `mode · session 3 · app · ${clock} · make ↵ all`],
     [
       { host: 'example.org:443', clause: 'hosts', certainty: 'likely' },
