@@ -207,10 +207,12 @@ function grantSections({ grants, now }: PageSurroundings): readonly string[] {
   if (grants.length === 0) {
     return [];
   }
-  const rows = grants.map((grant) => [grantLabel(grant), grantEnd(grant, now), grantOrigin(grant, now)]);
+  const lines = grants.map(
+    (grant) => `- ${grantLabel(grant)}, ${grantEnd(grant, now)}: ${grantOrigin(grant, now)}`,
+  );
   return [
     '## Grants',
     'What you allowed beyond the settings; where the workspace or an administrator is stricter, it does not count. Take it back with “Cordon: Revoke Grants…”.',
-    table(['allowed', 'how long', 'origin'], rows),
+    lines.join('\n'),
   ];
 }

@@ -49,12 +49,12 @@ describe('questions that wait', () => {
       const [approval] = approvals.list();
       assert.ok(approval !== undefined);
       const item = approvalItem(approval, approval.askedAt);
-      assert.equal(
-        item.label,
-        '[ok](command:workbench.action.quit) **x** $(trash) `y` ↵ rm -rf ~ \\u{202e}#',
+      assert.equal(item.label, '10 min left');
+      assert.match(
+        String(item.description),
+        /^\[ok\]\(command:workbench\.action\.quit\) \*\*x\*\* \$\(trash\) `y` ↵ rm -rf ~ \\u\{202e\}# · Run this command\?.* · Chat$/,
       );
-      assert.match(String(item.description), /10 min left · Run this command\?.* · Chat/);
-      assert.match(item.accessibilityInformation?.label ?? '', /rm -rf.*, 10 min left, Run this command\?/);
+      assert.match(item.accessibilityInformation?.label ?? '', /rm -rf.*, Run this command\?.*, 10 min left$/);
       const tooltip = item.tooltip as vscode.MarkdownString;
       assert.match(tooltip.value, /^\*\*Run this command\\?\?\*\*\n+```shellscript\n\[ok\].*\n```/);
       assert.ok(tooltip.isTrusted !== true);

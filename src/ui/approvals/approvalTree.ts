@@ -7,7 +7,7 @@ import { commandIds } from '../commands/commandIds.ts';
 import { oneLine } from '../oneLine.ts';
 import { rootLabel } from '../rootLabel.ts';
 import { escapeMarkdown } from '../tools/escapeMarkdown.ts';
-import { approvalFacts, approvalWords, countQuestions, nextChangeMs } from './approvalWords.ts';
+import { approvalFacts, approvalWords, countQuestions, nextChangeMs, waitingWords } from './approvalWords.ts';
 
 export const approvalsView = 'cordon.approvals';
 
@@ -58,10 +58,10 @@ export class ApprovalTree implements vscode.TreeDataProvider<Approval>, Disposab
 }
 
 export function approvalItem(approval: Approval, now: number): vscode.TreeItem {
-  const { id, commandLine, state, root } = approval;
-  const words = approvalWords(approval, rootLabel(root.path) === '' ? '' : root.name, now);
-  const command = oneLine(commandLine, maxLabelLength).text;
-  const item = new vscode.TreeItem(command);
+  const { id, state, root } = approval;
+  const time = waitingWords(approval, now);
+  const words = approvalWords(approval, rootLabel(root.path) === '' ? '' : root.name);
+  const item = new vscode.TreeItem(time);
   item.id = id;
   item.description = words;
   item.iconPath = new vscode.ThemeIcon(
@@ -70,12 +70,10 @@ export function approvalItem(approval: Approval, now: number): vscode.TreeItem {
   );
   item.contextValue = `approval-${state}`;
   item.tooltip = tooltipOf(approval);
-  item.accessibilityInformation = { label: `${command}, ${words.replaceAll(' · ', ', ')}` };
+  item.accessibilityInformation = { label: `${words.replaceAll(' · ', ', ')}, ${time}` };
   item.command = { command: commandIds.answerApproval, title: 'Answer', arguments: [approval] };
   return item;
 }
-
-const maxLabelLength = 200;
 
 function tooltipOf(approval: Approval): vscode.MarkdownString {
   const { title, commandLine } = approval;

@@ -25,12 +25,18 @@ export function nextChangeMs(expiresAt: number, now: number): number | undefined
   return leftMs % stepMs || stepMs;
 }
 
-/** What a row says beside the command. */
-export function approvalWords(approval: Approval, rootName: string, now: number): string {
-  const { title, owner, state, expiresAt } = approval;
-  const time = state === 'interrupted' ? 'from before the reload' : timeLeft(expiresAt, now);
-  return [time, title, rootName, owner].filter((part) => part !== '').join(' · ');
+/** How long it waits, or why it does not: the beginning of a row, whose end a narrow side bar cuts off. */
+export function waitingWords({ state, expiresAt }: Approval, now: number): string {
+  return state === 'interrupted' ? 'from before the reload' : timeLeft(expiresAt, now);
 }
+
+/** What a row says beside that. `rootName` is empty where there is only one root. */
+export function approvalWords({ title, owner, commandLine }: Approval, rootName: string): string {
+  const command = oneLine(commandLine, maxCommandLength).text;
+  return [command, title, rootName, owner].filter((part) => part !== '').join(' · ');
+}
+
+const maxCommandLength = 120;
 
 /** The parts of a tooltip in order; the command stands between the first and the others. */
 export function approvalFacts({

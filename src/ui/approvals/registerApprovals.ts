@@ -9,7 +9,7 @@ import type { TextPages } from '../textPages.ts';
 import { notifyOfApprovals } from './approvalNotifications.ts';
 import { createApprovalStatusBar } from './approvalStatusBar.ts';
 import { ApprovalTree } from './approvalTree.ts';
-import { approvalWords } from './approvalWords.ts';
+import { waitingWords } from './approvalWords.ts';
 import { chooseAnswer } from './chooseAnswer.ts';
 import { giveAnswer } from './giveAnswer.ts';
 
@@ -58,7 +58,9 @@ async function pickApproval(approvals: Approvals): Promise<Approval | undefined>
   const entries = all.map((approval): Entry => {
     return {
       label: withoutIcons(oneLine(approval.commandLine, 80).text),
-      description: withoutIcons(approvalWords(approval, approval.root.name, Date.now())),
+      description: withoutIcons(
+        [waitingWords(approval, Date.now()), approval.root.name, approval.owner].join(' · '),
+      ),
       detail: withoutIcons(oneLine(approval.reason, 200).text),
       approval,
     };

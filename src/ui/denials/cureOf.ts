@@ -1,4 +1,5 @@
 import type { DenialRecord } from '../../runtime/denials/denialLog.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
 import type { PolicyClause, SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import { isWideEnough } from '../../sandbox/policy/widening.ts';
@@ -30,14 +31,18 @@ export function cureOf(record: DenialRecord, policies: Pick<PolicyStore, 'policy
   });
   return helpful.length > 0
     ? { kind: 'grant', fixes: helpful }
-    : { kind: 'advice', text: whyNoGrant(policy.value, missing) ?? denialCure(denial.clause) };
+    : { kind: 'advice', text: whyNoGrant(policy.value, denial, missing) ?? denialCure(denial.clause) };
 }
 
-/** Who narrows what a grant would open. */
-function whyNoGrant({ sources }: SandboxPolicy, missing: readonly Widening[]): string | undefined {
-  const narrowing = missing
-    .flatMap(({ kind }) => clausesOf[kind])
-    .map((clause) => sources[clause])
+/** Who narrows what would have to be opened. */
+function whyNoGrant(
+  { sources }: SandboxPolicy,
+  { clause }: Denial,
+  missing: readonly Widening[],
+): string | undefined {
+  const clauses = [...(clause === undefined ? [] : [clause]), ...missing.flatMap(({ kind }) => clausesOf[kind])];
+  const narrowing = clauses
+    .map((name) => sources[name])
     .find((source) => source === 'managed' || source === 'workspace' || source === 'untrusted');
   return narrowing && `No grant helps here: ${sourceWords[narrowing]}.`;
 }

@@ -6,6 +6,7 @@ import {
   approvalWords,
   nextChangeMs,
   timeLeft,
+  waitingWords,
 } from '../../../src/ui/approvals/approvalWords.ts';
 
 const approval: Approval = {
@@ -66,13 +67,14 @@ describe('the time that is left', () => {
 
 describe('the words of a question', () => {
   it('name the time, the question, the root and who asks', () => {
-    assert.equal(approvalWords(approval, 'app', 0), '10 min left · Run this command? · app · Chat');
-    assert.equal(approvalWords(approval, '', 0), '10 min left · Run this command? · Chat');
+    assert.equal(waitingWords(approval, 0), '10 min left');
+    assert.equal(approvalWords(approval, 'app'), 'npm publish · Run this command? · app · Chat');
+    assert.equal(approvalWords(approval, ''), 'npm publish · Run this command? · Chat');
   });
 
   it('tell of a reload instead of a time', () => {
     const interrupted: Approval = { ...approval, state: 'interrupted' };
-    assert.equal(approvalWords(interrupted, '', 0), 'from before the reload · Run this command? · Chat');
+    assert.equal(waitingWords(interrupted, 0), 'from before the reload');
     assert.match(approvalFacts(interrupted).join('\n'), /counts for the next one that asks exactly the same/);
   });
 
