@@ -54,7 +54,10 @@ describe('questions that wait', () => {
         String(item.description),
         /^\[ok\]\(command:workbench\.action\.quit\) \*\*x\*\* \$\(trash\) `y` ↵ rm -rf ~ \\u\{202e\}# · Run this command\?.* · Chat$/,
       );
-      assert.match(item.accessibilityInformation?.label ?? '', /rm -rf.*, Run this command\?.*, 10 min left$/);
+      assert.match(
+        item.accessibilityInformation?.label ?? '',
+        /rm -rf.*, Run this command\?.*, 10 min left$/,
+      );
       const tooltip = item.tooltip as vscode.MarkdownString;
       assert.match(tooltip.value, /^\*\*Run this command\\?\?\*\*\n+```shellscript\n\[ok\].*\n```/);
       assert.ok(tooltip.isTrusted !== true);

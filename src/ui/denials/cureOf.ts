@@ -40,7 +40,10 @@ function whyNoGrant(
   { clause }: Denial,
   missing: readonly Widening[],
 ): string | undefined {
-  const clauses = [...(clause === undefined ? [] : [clause]), ...missing.flatMap(({ kind }) => clausesOf[kind])];
+  const clauses = [
+    ...(clause === undefined ? [] : [clause]),
+    ...missing.flatMap(({ kind }) => clausesOf[kind]),
+  ];
   const narrowing = clauses
     .map((name) => sources[name])
     .find((source) => source === 'managed' || source === 'workspace' || source === 'untrusted');
