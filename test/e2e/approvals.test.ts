@@ -6,7 +6,7 @@ import type { Locator } from 'playwright-core';
 import { createSampleWorkspace } from '../../scripts/sampleWorkspace.mjs';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
-import { assertNone, expectText } from './expect.ts';
+import { assertNone, expectCount, expectText } from './expect.ts';
 import type { Editor } from './harness.ts';
 import { pressRowButton } from './harness.ts';
 import { modelIsKnown, useChat } from './useChat.ts';
@@ -88,15 +88,16 @@ describe('a question outside of the card', () => {
 
   it('is answered by the buttons of its notification; once only', async () => {
     const { ask, answer, editor } = chat();
+    await clearNotifications(editor);
     await ask(touch('two'));
     const asked = await editor.notification(/“touch .*two/);
     await pressRowButton(question(editor, 'two'), 'Deny');
-    await answer(/Process exited with code 1/);
+    await question(editor, 'two').waitFor({ state: 'detached' });
     await asked.getByRole('button', { name: 'Allow and Run Again Once' }).click();
     await editor.notification('That question is answered already, or has expired.');
+    await answer(/Process exited with code 1/);
     assert.equal(existsSync(target('two')), false);
-    // What lies under the mouse stays, and would be in the way.
-    await editor.runCommand('Notifications: Clear All Notifications');
+    await clearNotifications(editor);
 
     await ask(touch('three'));
     const again = await editor.notification(/“touch .*three/);
@@ -173,6 +174,12 @@ describe('two folders with policies of their own', () => {
     await editor.screenshot('denial-two-roots');
   });
 });
+
+/** Whatever lies under the mouse stays, and would be in the way. */
+async function clearNotifications({ page, runCommand }: Editor): Promise<void> {
+  await runCommand('Notifications: Clear All Notifications');
+  await expectCount(page.locator('.notification-toast'), 0);
+}
 
 /** The row of the question about a command. */
 function question({ page }: Editor, name: string): Locator {
