@@ -13,7 +13,8 @@ export class EventWindow {
   readonly #events = new Emitter<ExecEvent>();
   readonly #waiters = new Set<() => void>();
   readonly onEvent: Event<ExecEvent> = this.#events.event;
-  #chunks: RetainedChunk[] = [];
+  /** Evicted ones leave a hole, which holds no memory. */
+  #chunks: (RetainedChunk | undefined)[] = [];
   /** Index of the oldest retained chunk: evicting moves it, so that eviction copies nothing. */
   #first = 0;
   #retainedBytes = 0;
@@ -36,7 +37,8 @@ export class EventWindow {
     return this.#evictedBytes;
   }
 
-  output(stream: OutputStream, chunk: Uint8Array): void {
+  output(stream: OutputStream, read: Uint8Array): void {
+    const chunk = withoutSlack(read);
     const seq = ++this.#lastSeq;
     this.#chunks.push({ seq, stream, chunk });
     this.#retainedBytes += chunk.byteLength;
@@ -56,7 +58,7 @@ export class EventWindow {
 
   /** The retained output chunks, oldest first. */
   retained(): readonly RetainedChunk[] {
-    return this.#chunks.slice(this.#first);
+    return this.#chunks.slice(this.#first) as RetainedChunk[];
   }
 
   /** Returns retained events after a number; waits for news when there are none and the caller allows it. */
@@ -77,7 +79,7 @@ export class EventWindow {
   #evict(): void {
     while (this.#retainedBytes > maxRetainedBytes || this.#chunks.length - this.#first > maxRetainedChunks) {
       const oldest = this.#chunks[this.#first] as RetainedChunk;
-      this.#first++;
+      this.#chunks[this.#first++] = undefined;
       this.#retainedBytes -= oldest.chunk.byteLength;
       this.#evictedBytes += oldest.chunk.byteLength;
       this.#evictedToSeq = oldest.seq;
@@ -145,4 +147,9 @@ export class EventWindow {
     }
     return low;
   }
+}
+
+/** A pipe reads a few bytes into a buffer of 64 KiB: whoever keeps them must not keep all of it. */
+function withoutSlack(chunk: Uint8Array): Uint8Array {
+  return chunk.byteLength * 2 < chunk.buffer.byteLength ? new Uint8Array(chunk) : chunk;
 }

@@ -15,7 +15,8 @@ export interface CollectedOutput {
 export class HeadTailBuffer {
   #head: Uint8Array[] = [];
   #headLength = 0;
-  #tail: Uint8Array[] = [];
+  /** Dropped chunks leave a hole, which holds no memory. */
+  #tail: (Uint8Array | undefined)[] = [];
   #tailLength = 0;
   #firstTail = 0;
   #totalBytes = 0;
@@ -39,7 +40,7 @@ export class HeadTailBuffer {
   /** Takes everything out; the buffer is empty afterwards. */
   take(): CollectedOutput {
     const head = Buffer.concat(this.#head);
-    const allTail = Buffer.concat(this.#tail.slice(this.#firstTail));
+    const allTail = Buffer.concat(this.#tail.slice(this.#firstTail) as Uint8Array[]);
     const tail = allTail.subarray(Math.max(0, allTail.byteLength - tailBytes));
     const totalBytes = this.#totalBytes;
     this.#head = [];
@@ -61,7 +62,7 @@ export class HeadTailBuffer {
         break;
       }
       this.#tailLength -= oldest.byteLength;
-      this.#firstTail++;
+      this.#tail[this.#firstTail++] = undefined;
     }
     if (this.#firstTail > 256 && this.#firstTail * 2 > this.#tail.length) {
       this.#tail = this.#tail.slice(this.#firstTail);

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
+import { createAccessUnder } from '../../../src/patch/accessUnder.ts';
+import { createDiskPatchHost } from '../../../src/patch/diskPatchHost.ts';
 import { createTestRuntime } from '../../harness/testRuntime.ts';
 import type { TestRuntime } from '../../harness/testRuntime.ts';
 
@@ -139,14 +142,26 @@ describe('exec_command and patches', () => {
     assert.equal(existsSync(join(runtime.root, 'made')), false);
   });
 
-  it('asks before an intercepted patch as before any command under full access', async () => {
-    runtime = await createTestRuntime({ mode: 'danger-full-access' });
-    const cmd = call('*** Add File: made\n+x');
-    const declined = await runtime.call('exec_command', { cmd }, { allow: false });
-    assert.match(declined.text, /did not allow/);
-    assert.equal(existsSync(join(runtime.root, 'made')), false);
-    await runtime.call('exec_command', { cmd });
-    assert.ok(existsSync(join(runtime.root, 'made')));
+  it('asks for reviews of an intercepted patch as for one of the tool, and for nothing else', async () => {
+    const reviewed: string[] = [];
+    const host = createDiskPatchHost(createAccessUnder());
+    runtime = await createTestRuntime({ mode: 'danger-full-access' }, process.env, {
+      reviewMode: 'outsideRules',
+      patchHost: {
+        ...host,
+        async review({ title }) {
+          reviewed.push(title);
+          return { kind: 'abandoned' };
+        },
+      },
+    });
+    const run = (path: string) =>
+      runtime.call('exec_command', { cmd: call(`*** Add File: ${path}\n+x`) }, { allow: false });
+    assert.match((await run('made')).text, /A made/);
+    const outside = join(homedir(), `.cordon-intercepted-${process.pid}`);
+    await run(outside);
+    assert.deepEqual(reviewed, [outside]);
+    assert.equal(existsSync(outside), false);
   });
 
   it('refuses a bare patch in any shell, with what to do', async () => {
