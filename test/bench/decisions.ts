@@ -1,5 +1,8 @@
-import { mkdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { ensureCodex } from '../../scripts/codex.mjs';
 import { ok } from '../../src/base/result.ts';
 import { defaultApproval } from '../../src/runtime/approvals/approvalPolicy.ts';
 import type { CommandRequest } from '../../src/runtime/orchestrator.ts';
@@ -12,6 +15,8 @@ import { noRules } from '../../src/sandbox/rules/rule.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { helperFolder } from '../harness/testRuntime.ts';
 import { quantile } from './statistics.ts';
+
+const run = promisify(execFile);
 
 const commands = [
   'npm test',
