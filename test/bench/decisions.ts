@@ -64,14 +64,39 @@ export async function measureDecisions(rounds = 500): Promise<void> {
       }
     }
   }
+  const peer = await measurePeer(folder.path);
   await folder.dispose();
   const at = (share: number): string => quantile(times, share).toFixed(2);
+  const ratio = (quantile(times, 0.5) / peer).toFixed(3);
   console.log(
     `\nFrom a tool call to a parsed, rule-checked and allowed command (${rules.prefixes.length} rules)`,
   );
   console.log(
     `  p50 ${at(0.5)} ms, p95 ${at(0.95)} ms over ${times.length} commands; the goal is 1 ms at p95`,
   );
+  console.log(`  codex execpolicy check, a process for each: p50 ${peer.toFixed(1)} ms; ours ${ratio}×`);
+}
+
+/** The peer reads the same rules and decides about one command; it offers that as a program only. */
+async function measurePeer(folder: string, rounds = 20): Promise<number> {
+  const codex = await ensureCodex();
+  const path = join(folder, 'bench.rules');
+  const lines = rules.prefixes.map(
+    ({ pattern, decision }) =>
+      `prefix_rule(pattern=${JSON.stringify(pattern.flat())}, decision=${JSON.stringify(decision)})\n`,
+  );
+  await writeFile(path, lines.join(''));
+  const times: number[] = [];
+  for (let round = -2; round < rounds; round++) {
+    const startedAt = performance.now();
+    await run(codex, ['execpolicy', 'check', '--rules', path, '--', 'npm', 'test'], {
+      env: { PATH: process.env['PATH'], HOME: folder, CODEX_HOME: folder },
+    });
+    if (round >= 0) {
+      times.push(performance.now() - startedAt);
+    }
+  }
+  return quantile(times, 0.5);
 }
 
 const rules: RuleSet = {
