@@ -23,7 +23,8 @@ export class RecentPolicies {
   }
 
   resolve(input: PolicyInput): Resolved {
-    const key = keyOf(input);
+    // Without the functions, which are those of the one machine.
+    const key = JSON.stringify(input);
     const now = this.#now();
     const known = this.#resolved.get(key);
     if (known !== undefined && now - known.at < freshMs) {
@@ -37,31 +38,4 @@ export class RecentPolicies {
     }
     return policy;
   }
-}
-
-/** Everything that somebody says about the policy; the functions are those of the one machine. */
-function keyOf({
-  root,
-  isTrusted,
-  user,
-  profiles,
-  profile,
-  grant,
-  managed,
-  workspace,
-  homeDir,
-  searchPath,
-}: PolicyInput): string {
-  return JSON.stringify([
-    root,
-    isTrusted,
-    user,
-    profiles,
-    profile,
-    grant,
-    managed,
-    workspace,
-    homeDir,
-    searchPath,
-  ]);
 }
