@@ -78,6 +78,15 @@ describe('a question outside of the card', () => {
     await editor.runCommand('Cordon: Answer Approval…');
     await editor.quickInput.getByText('Deny with a Comment…').waitFor();
     await editor.screenshot('approval-answers');
+    await editor.pick('Show the Whole Question');
+    await editor.page
+      .locator('.editor-instance .view-line')
+      .filter({ hasText: /touch.*one/ })
+      .first()
+      .waitFor();
+    await editor.screenshot('approval-page');
+    await editor.closeAllEditors();
+    await editor.runCommand('Cordon: Answer Approval…');
     await editor.pick('Allow and Run Again Once');
     const text = await answer('it worked');
     assert.match(text, /was stopped: .*one/);

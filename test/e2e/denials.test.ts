@@ -79,6 +79,19 @@ describe('a command that was denied a path', () => {
     await editor.notification('There are no grants');
   });
 
+  it('of a person’s own offers the grant where it tells of the denial', async () => {
+    const { editor } = chat();
+    await closeTerminal(editor);
+    await editor.runCommand('Cordon: Run Sandboxed…');
+    await editor.answer(cmd(), 'Command to run in the sandbox');
+    const told = await editor.notification(/made.*stopped the write/);
+    await told.getByRole('button', { name: 'Allow…' }).click();
+    await editor.pick('Allow and Run Again Once');
+    await editor.waitForTerminal(/it worked[^]*exited with code 0/);
+    await pressRowButton(denial(editor, name()).first(), 'Dismiss');
+    await expectCount(denial(editor, name()), 2);
+  });
+
   it('is dismissed, and all of them are', async () => {
     const { editor } = chat();
     const rows = denial(editor, name());
