@@ -1,6 +1,9 @@
 import { dirname } from 'node:path';
 import type { Denial } from './denial.ts';
+import { parseHost } from '../network/host.ts';
+import { directHosts } from '../network/proxyVariables.ts';
 import { depthOf, isInside } from '../paths.ts';
+import { parseHostPattern } from '../policy/hostRules.ts';
 import type { PolicyMachine } from '../policy/input.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
 import type { Widening } from '../policy/widening.ts';
@@ -19,12 +22,14 @@ export function wideningsFor(
 }
 
 function candidates(
-  { clause, host, path, access, socket }: Denial,
+  { certainty, clause, host, path, access, socket }: Denial,
   policy: SandboxPolicy,
   machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>,
 ): readonly Widening[] {
   if (host !== undefined) {
-    return [{ kind: 'host', host }];
+    // The proxy, which could let it through, has only seen what it refused itself.
+    const isDirect = certainty === 'likely' && directHosts.includes(nameOf(host) ?? '');
+    return [isDirect ? { kind: 'network' } : { kind: 'host', host }];
   }
   if (socket !== undefined) {
     return [{ kind: 'socket', path: socket }];
@@ -38,6 +43,12 @@ function candidates(
   const isThere = machine.canonicalize(path) !== undefined;
   const target = isThere ? path : makingFolder(path, policy, machine);
   return target === undefined ? [] : [{ kind: 'path', path: target, access }];
+}
+
+/** Without a port. */
+function nameOf(text: string): string | undefined {
+  const pattern = parseHostPattern(text);
+  return pattern.ok ? parseHost(pattern.value.host)?.name : undefined;
 }
 
 /** The folder in which a missing path would be made, unless opening it would open far more than was asked for. */

@@ -5,8 +5,9 @@ export const proxyPort = 3128;
 
 const address = `127.0.0.1:${proxyPort}`;
 const proxyUrl = `http://${address}`;
-/** The sandbox's own loopback. */
-const direct = 'localhost,127.0.0.1,::1';
+/** The sandbox's own loopback, which programs reach without the proxy. */
+export const directHosts: readonly string[] = ['localhost', '127.0.0.1', '::1'];
+const direct = directHosts.join(',');
 
 const javaOptions = [
   ...['http', 'https'].flatMap((scheme) => [
