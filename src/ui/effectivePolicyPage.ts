@@ -1,7 +1,4 @@
-import { childEnvironment } from '../sandbox/environment.ts';
-import type { FileRule } from '../sandbox/policy/fileRules.ts';
 import { formatHostPattern } from '../sandbox/policy/hostRules.ts';
-import { depthOf } from '../sandbox/paths.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { PolicyClause, SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
@@ -9,6 +6,7 @@ import type { Result } from '../base/result.ts';
 import type { Grant } from '../runtime/approvals/grant.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { grantEnd, grantLabel, grantOrigin } from './grants/grantWords.ts';
+import { limitFacts, purposeOf, sortedFiles, variableNames } from './policyFacts.ts';
 import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
 import type { Words } from './policyWords.ts';
 import { table } from './textTable.ts';
@@ -82,9 +80,7 @@ function decidedBy({ sources }: SandboxPolicy, clause: PolicyClause, setting: st
 }
 
 function fileSections(policy: SandboxPolicy): readonly string[] {
-  const rules = [...policy.files].sort(
-    (one, other) => depthOf(one.path) - depthOf(other.path) || (one.path < other.path ? -1 : 1),
-  );
+  const rules = sortedFiles(policy);
   const roots = rules.filter(({ access }) => access === 'write').map(({ path }) => path);
   return [
     '## Files',
@@ -115,30 +111,6 @@ function fileSections(policy: SandboxPolicy): readonly string[] {
   ];
 }
 
-/** Why a rule is there: the place by which it was written, or what kind of path it is. */
-function purposeOf({ path, writtenAs }: FileRule, policy: SandboxPolicy): string {
-  const place = writtenAs?.startsWith(':') === true ? placeWords[writtenAs] : undefined;
-  if (place !== undefined) {
-    return `${place} (${writtenAs ?? ''})`;
-  }
-  if (writtenAs !== undefined) {
-    return `written as ${writtenAs}`;
-  }
-  return path === policy.root ? 'the folder itself' : path === '/' ? 'the whole disk' : '';
-}
-
-const placeWords: Readonly<Record<string, string>> = {
-  ':root': 'the whole disk',
-  ':workspace': 'the folder itself',
-  ':home': 'home folders',
-  ':repository': 'the repository around the folder',
-  ':tmp': 'temporary folders',
-  ':minimal': 'the operating system',
-  ':toolchains': 'toolchains',
-  ':caches': 'caches of package managers',
-  ':secrets': 'secrets',
-};
-
 function hostSections(policy: SandboxPolicy): readonly string[] {
   const { allow, deny } = policy.hosts;
   if (policy.network !== 'allow-list') {
@@ -167,38 +139,16 @@ function socketSections(policy: SandboxPolicy): readonly string[] {
 }
 
 function environmentSections(policy: SandboxPolicy, { parentEnv }: PageSurroundings): readonly string[] {
-  const names = Object.keys(
-    childEnvironment({
-      policy: policy.environment,
-      parent: parentEnv,
-      isTty: true,
-      isNetworkOff: policy.network === 'off',
-      isProxied: policy.network === 'allow-list',
-      marker: policy.mode,
-      isTmpPrivate: policy.tmp === 'private',
-    }),
-  ).sort();
   return [
     '## Environment',
     'The variables that a command in a terminal gets, without their values.',
-    names.join(', '),
+    variableNames(policy, parentEnv).join(', '),
     decidedBy(policy, 'environment'),
   ];
 }
 
-const limitWords = {
-  processes: ['processes and threads', ''],
-  memoryMiB: ['memory', ' MiB'],
-  fileSizeMiB: ['size of one file', ' MiB'],
-  cpuSeconds: ['computing time of a process', ' s'],
-} as const;
-
 function limitSections(policy: SandboxPolicy): readonly string[] {
-  const rows = (Object.keys(limitWords) as (keyof typeof limitWords)[]).map((name) => {
-    const [words, unit] = limitWords[name];
-    const limit = policy.limits[name];
-    return [words, limit === undefined ? 'no limit' : `${limit}${unit}`];
-  });
+  const rows = limitFacts(policy).map(({ words, value }) => [words, value]);
   return ['## Limits', table(['what one command may use', 'at most'], rows), decidedBy(policy, 'limits')];
 }
 

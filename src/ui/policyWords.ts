@@ -1,3 +1,4 @@
+import type { ApprovalMode, QuestionKind } from '../runtime/approvals/approvalPolicy.ts';
 import { isUnsandboxed, writableRoots } from '../sandbox/policy/policy.ts';
 import type {
   CacheMode,
@@ -65,6 +66,37 @@ export const tmpWords: Readonly<Record<TmpMode, Words>> = {
   shared: { label: 'Shared', detail: 'Commands use the temporary folder of the machine.' },
 };
 
+export const approvalModeWords: Readonly<Record<ApprovalMode, Words>> = {
+  untrusted: {
+    label: 'Untrusted',
+    detail: 'You are asked before every command that is not known to be harmless and that no rule allows.',
+  },
+  'on-request': {
+    label: 'On request',
+    detail:
+      'You are asked before dangerous commands, and when an agent asks for more than the sandbox gives.',
+  },
+  'on-failure': {
+    label: 'On failure',
+    detail:
+      'You are asked before dangerous commands, when an agent asks for more, and when the sandbox stopped a command.',
+  },
+  never: { label: 'Never', detail: 'You are never asked. What would need your word is refused.' },
+  granular: {
+    label: 'Granular',
+    detail: 'You are asked the questions that are on. The others are answered with no.',
+  },
+};
+
+export const questionWords: Readonly<Record<QuestionKind, Words>> = {
+  sandbox: {
+    label: 'About the sandbox',
+    detail: 'Dangerous commands, leaving the sandbox, and what the sandbox stopped.',
+  },
+  rules: { label: 'By rules', detail: 'Rules that say “prompt”.' },
+  permissions: { label: 'About permissions', detail: 'More paths or hosts that an agent asks for.' },
+};
+
 export const sourceWords: Readonly<Record<PolicySource, string>> = {
   default: 'default',
   user: 'your settings',
@@ -93,6 +125,11 @@ export function hostCount({ hosts }: SandboxPolicy): string {
   return length === 0 ? 'no host' : length === 1 ? '1 host' : `${length} hosts`;
 }
 
+/** How far the network reaches, where it is said that this is about the network. */
+export function networkValue(policy: SandboxPolicy): string {
+  return policy.network === 'allow-list' ? `limited to ${hostCount(policy)}` : shortNetwork[policy.network];
+}
+
 /** Each clause with who decided it, one per entry. */
 export function clauseLines(policy: SandboxPolicy): readonly string[] {
   const { sources } = policy;
@@ -103,11 +140,9 @@ export function clauseLines(policy: SandboxPolicy): readonly string[] {
     return [mode];
   }
   const added = writableRoots(policy).filter((path) => path !== policy.root);
-  const network =
-    policy.network === 'allow-list' ? `limited to ${hostCount(policy)}` : shortNetwork[policy.network];
   return [
     mode,
-    line('Network', network, 'network'),
+    line('Network', networkValue(policy), 'network'),
     line('Git', gitWords[policy.git].label.toLowerCase(), 'git'),
     line('Caches', policy.caches, 'caches'),
     line('Temporary folder', policy.tmp, 'tmp'),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { readFileSync, readdirSync } from 'node:fs';
+import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { settingFacts, withFacts, withRuleFacts } from '../../scripts/settingSchemas.mjs';
 import { manifestSchemas } from '../../scripts/syncManifest.mjs';
@@ -18,10 +18,26 @@ interface Manifest {
       readonly title: string;
       readonly category: string;
     }[];
-    readonly menus: Readonly<Record<string, readonly { readonly command: string }[]>>;
+    readonly menus: Readonly<Record<string, readonly { readonly command: string; readonly when?: string }[]>>;
+    readonly views: Readonly<Record<string, readonly View[]>>;
+    readonly viewsWelcome: readonly { readonly view: string; readonly contents: string }[];
+    readonly walkthroughs: readonly { readonly id: string; readonly steps: readonly Step[] }[];
     readonly configuration: readonly { readonly properties: Readonly<Record<string, Setting>> }[];
     readonly languageModelTools: readonly Tool[];
   };
+}
+
+interface View {
+  readonly id: string;
+  readonly name: string;
+  readonly accessibilityHelpContent?: string;
+}
+
+interface Step {
+  readonly id: string;
+  readonly description: string;
+  readonly media: { readonly markdown?: string; readonly svg?: string; readonly altText?: string };
+  readonly completionEvents: readonly string[];
 }
 
 interface Setting {
@@ -44,7 +60,9 @@ interface Tool {
 
 const project = join(import.meta.dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(project, 'package.json'), 'utf8')) as Manifest;
-const { commands, menus, configuration, languageModelTools } = manifest.contributes;
+const { commands, menus, configuration, languageModelTools, walkthroughs, viewsWelcome } =
+  manifest.contributes;
+const views = Object.values(manifest.contributes.views).flat();
 const settings = Object.assign({}, ...configuration.map(({ properties }) => properties)) as Record<
   string,
   Setting
@@ -62,6 +80,49 @@ describe('the manifest', () => {
       items.filter(({ command }) => !known.has(command)),
     );
     assert.deepEqual(strange, []);
+  });
+
+  it('names only its own views in menus, and leaves no view without help and welcome', () => {
+    const named = Object.values(menus).flatMap((items) =>
+      items.flatMap(({ when = '' }) => [...when.matchAll(/\bview == ([\w.]+)/g)].map(([, id]) => id)),
+    );
+    const known = views.map(({ id }) => id);
+    assert.deepEqual(
+      named.filter((id) => id === undefined || !known.includes(id)),
+      [],
+    );
+    assert.deepEqual(viewsWelcome.map(({ view }) => view).sort(), [...known].sort());
+    assert.ok(views.every(({ accessibilityHelpContent = '' }) => accessibilityHelpContent !== ''));
+  });
+
+  it('walks through steps that lead to what exists, show something, and can be done', () => {
+    const [walkthrough, ...others] = walkthroughs;
+    assert.equal(walkthrough?.id, commandIds.meetYourSandbox);
+    assert.deepEqual(others, []);
+    const known = new Set<string>([...Object.values(commandIds), ...views.map(({ id }) => `${id}.focus`)]);
+    for (const { id, description, media, completionEvents } of walkthrough.steps) {
+      const file = media.svg ?? media.markdown ?? '';
+      assert.ok(existsSync(join(project, file)) && file !== '', `${id}: ${file}`);
+      assert.ok(media.svg === undefined || media.altText !== undefined, id);
+      const links = [...description.matchAll(/\(command:([\w.]+)(?:\?([^)]*))?\)/g)];
+      assert.ok(links.length > 0, id);
+      for (const [, command = '', query] of links) {
+        const isSetting = command === 'workbench.action.openSettings';
+        const [setting] = isSetting ? (JSON.parse(decodeURIComponent(query ?? '')) as [string]) : [];
+        assert.ok(setting === undefined ? known.has(command) : setting in settings, `${id}: ${command}`);
+      }
+      assert.ok(completionEvents.length > 0, id);
+      for (const event of completionEvents) {
+        const [kind = '', what = ''] = event.split(/:(.*)/);
+        const isKnown = {
+          onCommand: known.has(what),
+          onView: known.has(`${what}.focus`),
+          onSettingChanged: what in settings,
+          onLink: description.includes(`(${what})`),
+        }[kind];
+        assert.equal(isKnown, true, `${id}: ${event}`);
+      }
+    }
   });
 
   it('gives each tool the input schema that its code checks (npm run sync-manifest writes them)', () => {

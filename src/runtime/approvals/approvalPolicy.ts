@@ -1,5 +1,6 @@
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import type { PolicySource } from '../../sandbox/policy/policy.ts';
 import type { PolicyError } from '../roots.ts';
 
 /**
@@ -19,15 +20,17 @@ export interface ApprovalPolicy {
   readonly mode: ApprovalMode;
   /** Which questions are put to a person at all. */
   readonly asks: Readonly<Record<QuestionKind, boolean>>;
+  /** Who decided the mode. */
+  readonly source: Extract<PolicySource, 'default' | 'user' | 'workspace'>;
 }
 
 const everything: ApprovalPolicy['asks'] = { sandbox: true, rules: true, permissions: true };
 const nothing: ApprovalPolicy['asks'] = { sandbox: false, rules: false, permissions: false };
 
-export const defaultApproval: ApprovalPolicy = { mode: 'on-request', asks: everything };
+export const defaultApproval: ApprovalPolicy = { mode: 'on-request', asks: everything, source: 'default' };
 
 /** The policy for callers whose person cannot be asked. */
-export const neverAsk: ApprovalPolicy = { mode: 'never', asks: nothing };
+export const neverAsk: ApprovalPolicy = { mode: 'never', asks: nothing, source: 'default' };
 
 /**
  * The approval policy of a root. A workspace can only make it stricter: it may ask for `untrusted`, or for `never`,
@@ -52,11 +55,12 @@ export function resolveApprovalPolicy({
     chosen !== 'untrusted' &&
     chosen !== 'never';
   const mode = isStricter && theirs.value !== undefined ? theirs.value : chosen;
+  const source = isStricter ? 'workspace' : own.value === undefined ? 'default' : 'user';
   if (mode !== 'granular') {
-    return ok({ mode, asks: mode === 'never' ? nothing : everything });
+    return ok({ mode, asks: mode === 'never' ? nothing : everything, source });
   }
   const switches = switchesOf(granular);
-  return switches.ok ? ok({ mode, asks: switches.value }) : switches;
+  return switches.ok ? ok({ mode, asks: switches.value, source }) : switches;
 }
 
 function modeOf(value: unknown, whose: string): Result<ApprovalMode | undefined, PolicyError> {

@@ -12,12 +12,13 @@ import type { Choice } from './sandboxChoices.ts';
 
 /** Registers the command behind the status bar: choose mode, network and profile for one root. */
 export function registerChangeSandbox(policies: PolicyStore, choices: RootChoices): Disposable {
-  return vscode.commands.registerCommand(commandIds.changeSandbox, async () => {
+  return vscode.commands.registerCommand(commandIds.changeSandbox, async (row?: { readonly root: Root }) => {
     if (!vscode.workspace.isTrusted) {
       await offerTrust();
       return;
     }
-    const root = policies.active() ?? (await pickRoot(policies, 'Whose sandbox do you want to change?'));
+    const root =
+      row?.root ?? policies.active() ?? (await pickRoot(policies, 'Whose sandbox do you want to change?'));
     if (root === undefined) {
       return;
     }

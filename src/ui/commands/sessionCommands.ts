@@ -4,27 +4,32 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Session } from '../../runtime/sessions/session.ts';
 import type { SessionManager } from '../../runtime/sessions/sessionManager.ts';
 import { shortCommand, stateWords } from '../../terminal/sessionWords.ts';
+import { newestFirst } from '../sessions/sessionRows.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
 import { commandIds } from './commandIds.ts';
 
 /** Registers the commands that show and end sessions. */
 export function registerSessionCommands(sessions: SessionManager, terminals: SessionTerminals): Disposable {
   const store = new DisposableStore();
+  /** By its number, or a row of the view. */
+  const named = (given: unknown): Session | undefined =>
+    typeof given === 'number' ? sessions.get(given) : sessions.list().find((session) => session === given);
   store.add(
-    vscode.commands.registerCommand(commandIds.showSession, async (id?: unknown) => {
-      const named = typeof id === 'number' ? sessions.get(id) : undefined;
-      const session = named ?? (await pickSession(sessions, terminals, 'Which session do you want to see?'));
+    vscode.commands.registerCommand(commandIds.showSession, async (given?: unknown) => {
+      const session =
+        named(given) ?? (await pickSession(sessions, terminals, 'Which session do you want to see?'));
       if (session !== undefined) {
         terminals.show(session);
       }
     }),
   );
   store.add(
-    vscode.commands.registerCommand(commandIds.killSession, async () => {
+    vscode.commands.registerCommand(commandIds.killSession, async (given?: unknown) => {
       const running = (session: Session): boolean => session.state.kind === 'running';
-      await (
-        await pickSession(sessions, terminals, 'Which session do you want to end?', running)
-      )?.terminate();
+      const session =
+        named(given) ??
+        (await pickSession(sessions, terminals, 'Which session do you want to end?', running));
+      await session?.terminate();
     }),
   );
   return store;
@@ -72,12 +77,6 @@ async function pickSession(
   } finally {
     store.dispose();
   }
-}
-
-/** Running before finished, and younger before older. */
-function newestFirst(a: Session, b: Session): number {
-  const running = (session: Session): number => (session.state.kind === 'running' ? 1 : 0);
-  return running(b) - running(a) || b.startedAt.getTime() - a.startedAt.getTime();
 }
 
 function entryOf(session: Session): Entry {

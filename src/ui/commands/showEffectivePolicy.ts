@@ -3,7 +3,7 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Result } from '../../base/result.ts';
 import type { GrantStore } from '../../runtime/approvals/grantStore.ts';
-import type { PolicyError } from '../../runtime/roots.ts';
+import type { PolicyError, Root } from '../../runtime/roots.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { effectivePolicyPage } from '../effectivePolicyPage.ts';
@@ -29,8 +29,9 @@ export function registerShowEffectivePolicy({
   store.add(policies.onDidChange(() => pages.refresh()));
   store.add(health.onDidChange(() => pages.refresh()));
   store.add(
-    vscode.commands.registerCommand(commandIds.showEffectivePolicy, async () => {
-      const root = policies.active() ?? (await pickRoot(policies, 'Whose policy do you want to see?'));
+    vscode.commands.registerCommand(commandIds.showEffectivePolicy, async (row?: { readonly root: Root }) => {
+      const root =
+        row?.root ?? policies.active() ?? (await pickRoot(policies, 'Whose policy do you want to see?'));
       if (root !== undefined) {
         await pages.show(`Sandbox of ${root.name}`, () =>
           effectivePolicyPage(root, policies.policyFor(root), {

@@ -24,6 +24,17 @@ describe('resolveApprovalPolicy()', () => {
     }
   });
 
+  it('says whose word the mode is', () => {
+    const sourceOf = (input: Parameters<typeof resolve>[0]): string | undefined => {
+      const policy = resolve(input);
+      return policy.ok ? policy.value.source : undefined;
+    };
+    assert.equal(sourceOf({}), 'default');
+    assert.equal(sourceOf({ user: 'on-failure', workspace: 'on-request' }), 'user');
+    assert.equal(sourceOf({ user: 'never', workspace: 'never' }), 'user');
+    assert.equal(sourceOf({ user: 'granular', workspace: 'untrusted' }), 'workspace');
+  });
+
   it('switches single questions off', () => {
     const policy = resolve({ user: 'granular', granular: { rules: false } });
     assert.ok(policy.ok);

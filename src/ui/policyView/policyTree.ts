@@ -1,0 +1,88 @@
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import type { GrantStore } from '../../runtime/approvals/grantStore.ts';
+import type { Root } from '../../runtime/roots.ts';
+import type { PolicyStore } from '../policyStore.ts';
+import type { SandboxHealth } from '../sandboxHealth.ts';
+import { rootItem, rowItem } from './policyItems.ts';
+import type { PolicyRow } from './policyRow.ts';
+import { policyRows } from './policyRows.ts';
+
+export const policyView = 'cordon.policy';
+
+/** A row: a root, or something that holds in it. */
+export type PolicyNode =
+  | { readonly kind: 'root'; readonly root: Root }
+  | { readonly kind: 'row'; readonly root: Root; readonly row: PolicyRow; readonly parent: PolicyNode };
+
+export interface PolicyTreeOptions {
+  readonly policies: PolicyStore;
+  readonly grants: GrantStore;
+  readonly health: SandboxHealth;
+}
+
+/** The view "Policy": per root what commands may do, clause by clause, with whose word that is. */
+export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposable {
+  readonly #options: PolicyTreeOptions;
+  readonly #store = new DisposableStore();
+  readonly #didChange = this.#store.add(new vscode.EventEmitter<undefined>());
+  readonly #view: vscode.TreeView<PolicyNode>;
+  readonly onDidChangeTreeData = this.#didChange.event;
+
+  constructor(options: PolicyTreeOptions) {
+    this.#options = options;
+    this.#view = this.#store.add(
+      vscode.window.createTreeView(policyView, { treeDataProvider: this, showCollapseAll: true }),
+    );
+    const refresh = (): void => this.#didChange.fire(undefined);
+    // Of grants, too: they change policies.
+    this.#store.add(options.policies.onDidChange(refresh));
+    this.#store.add(options.health.onDidChange(refresh));
+  }
+
+  get selection(): PolicyNode | undefined {
+    return this.#view.selection[0];
+  }
+
+  async getChildren(node?: PolicyNode): Promise<PolicyNode[]> {
+    if (node === undefined) {
+      return this.#options.policies.list().map((root) => ({ kind: 'root', root }));
+    }
+    const rows = node.kind === 'root' ? await this.#rowsOf(node.root) : node.row.rows;
+    return rows.map((row) => ({ kind: 'row', root: node.root, row, parent: node }));
+  }
+
+  getParent(node: PolicyNode): PolicyNode | undefined {
+    return node.kind === 'root' ? undefined : node.parent;
+  }
+
+  getTreeItem(node: PolicyNode): vscode.TreeItem {
+    if (node.kind === 'row') {
+      return rowItem(node.root, node.row);
+    }
+    const { policies, health } = this.#options;
+    const policy = policies.policyFor(node.root);
+    const expanded = policies.active() ?? policies.list()[0];
+    return rootItem(node.root, policy, {
+      isExpanded: node.root.path === expanded?.path,
+      trouble: policy.ok ? health.errorFor(policy.value) : undefined,
+    });
+  }
+
+  dispose(): void {
+    this.#store.dispose();
+  }
+
+  async #rowsOf(root: Root): Promise<readonly PolicyRow[]> {
+    const { policies, grants } = this.#options;
+    return policyRows({
+      policy: policies.policyFor(root),
+      approval: policies.approvalPolicyFor(root),
+      rules: await policies.rulesFor(root),
+      grants: grants.list(root.path),
+      parentEnv: process.env,
+      now: new Date(),
+    });
+  }
+}
