@@ -9,8 +9,6 @@ import { rootItem, rowItem } from './policyItems.ts';
 import type { PolicyRow } from './policyRow.ts';
 import { policyRows } from './policyRows.ts';
 
-export const policyView = 'cordon.policy';
-
 /** A row: a root, or something that holds in it. */
 export type PolicyNode =
   | { readonly kind: 'root'; readonly root: Root }
@@ -22,27 +20,19 @@ export interface PolicyTreeOptions {
   readonly health: SandboxHealth;
 }
 
-/** The view "Policy": per root what commands may do, clause by clause, with whose word that is. */
+/** What the view "Policy" shows: per root what commands may do, clause by clause, with whose word that is. */
 export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposable {
   readonly #options: PolicyTreeOptions;
   readonly #store = new DisposableStore();
   readonly #didChange = this.#store.add(new vscode.EventEmitter<undefined>());
-  readonly #view: vscode.TreeView<PolicyNode>;
   readonly onDidChangeTreeData = this.#didChange.event;
 
   constructor(options: PolicyTreeOptions) {
     this.#options = options;
-    this.#view = this.#store.add(
-      vscode.window.createTreeView(policyView, { treeDataProvider: this, showCollapseAll: true }),
-    );
     const refresh = (): void => this.#didChange.fire(undefined);
     // Of grants, too: they change policies.
     this.#store.add(options.policies.onDidChange(refresh));
     this.#store.add(options.health.onDidChange(refresh));
-  }
-
-  get selection(): PolicyNode | undefined {
-    return this.#view.selection[0];
   }
 
   async getChildren(node?: PolicyNode): Promise<PolicyNode[]> {

@@ -8,6 +8,8 @@ import { makeChange } from './makeChange.ts';
 import type { PolicyNode, PolicyTreeOptions } from './policyTree.ts';
 import { PolicyTree } from './policyTree.ts';
 
+const policyView = 'cordon.policy';
+
 export interface PolicyViewOptions extends PolicyTreeOptions {
   readonly sessions: SessionManager;
 }
@@ -15,11 +17,14 @@ export interface PolicyViewOptions extends PolicyTreeOptions {
 /** Registers the view of the policies, and what its rows do. */
 export function registerPolicyView(options: PolicyViewOptions): Disposable {
   const store = new DisposableStore();
-  const tree = store.add(new PolicyTree(options));
+  const treeDataProvider = store.add(new PolicyTree(options));
+  const view = store.add(
+    vscode.window.createTreeView(policyView, { treeDataProvider, showCollapseAll: true }),
+  );
   const onRow = (id: string, act: (node: PolicyNode & { readonly kind: 'row' }) => Promise<void>): void => {
     store.add(
       // A key gives no row: it means the one that is selected.
-      vscode.commands.registerCommand(id, async (node: PolicyNode | undefined = tree.selection) => {
+      vscode.commands.registerCommand(id, async (node: PolicyNode | undefined = view.selection[0]) => {
         if (node?.kind === 'row') {
           await act(node);
         }

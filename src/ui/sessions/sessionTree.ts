@@ -9,7 +9,7 @@ import { rootLabel } from '../rootLabel.ts';
 import { escapeMarkdown } from '../tools/escapeMarkdown.ts';
 import { newestFirst, sessionFacts, sessionWords, stepMs } from './sessionRows.ts';
 
-export const sessionsView = 'cordon.sessions';
+const sessionsView = 'cordon.sessions';
 
 /** The view "Sessions": what runs, then what has ended and can still be looked at. */
 export class SessionTree implements vscode.TreeDataProvider<Session>, Disposable {

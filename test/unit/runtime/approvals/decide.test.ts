@@ -17,6 +17,7 @@ const root = { name: 'app', path: '/w/app' };
 const granular = (asks: Partial<ApprovalPolicy['asks']>): ApprovalPolicy => ({
   mode: 'granular',
   asks: { sandbox: true, rules: true, permissions: true, ...asks },
+  source: 'user',
 });
 const mode = (name: ApprovalPolicy['mode']): ApprovalPolicy => ({ ...defaultApproval, mode: name });
 const rule = (
