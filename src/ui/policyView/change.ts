@@ -9,7 +9,8 @@ export type Change =
   | { readonly kind: 'file'; readonly path: string; readonly line: number }
   /** Somebody else's word holds. */
   | { readonly kind: 'workspace'; readonly setting: string }
-  | { readonly kind: 'managed' }
+  /** In a file of the administrator: the policy, when no other is named. */
+  | { readonly kind: 'managed'; readonly path?: string; readonly line?: number }
   | { readonly kind: 'trust' };
 
 /** Whether the person's own word decides. */
@@ -49,7 +50,7 @@ export function correctionOf(field: string): Change | undefined {
   if (field.startsWith('cordon.')) {
     return settingChange(field);
   }
-  return field.startsWith('/') ? { kind: 'managed' } : undefined;
+  return field.startsWith('/') ? { kind: 'managed', path: field } : undefined;
 }
 
 /** Where a rule stands; undefined for one that a grant made, which is revoked instead. */
@@ -62,5 +63,7 @@ export function placeOfRule({ source, place }: RuleOrigin): Change | undefined {
     return source === 'workspace' ? { kind: 'workspace', setting } : settingChange(setting);
   }
   const [, path, line] = /^(.+?):(\d+)(?::\d+)?$/.exec(place) ?? [];
-  return path === undefined ? undefined : { kind: 'file', path, line: Number(line) };
+  return path === undefined
+    ? undefined
+    : { kind: source === 'managed' ? 'managed' : 'file', path, line: Number(line) };
 }

@@ -27,9 +27,9 @@ export async function makeChange(change: Change, root: Root): Promise<void> {
       );
       break;
     case 'managed': {
-      const path = managedPolicyPath(process.platform);
+      const { path = managedPolicyPath(process.platform), line = 1 } = change;
       await offer(`The administrator of this machine decides this, in ${path}.`, 'Open File', () =>
-        openFile(path, 1),
+        openFile(path, line),
       );
       break;
     }

@@ -29,10 +29,9 @@ export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposab
 
   constructor(options: PolicyTreeOptions) {
     this.#options = options;
-    const refresh = (): void => this.#didChange.fire(undefined);
     // Of grants, too: they change policies.
-    this.#store.add(options.policies.onDidChange(refresh));
-    this.#store.add(options.health.onDidChange(refresh));
+    this.#store.add(options.policies.onDidChange(() => this.refresh()));
+    this.#store.add(options.health.onDidChange(() => this.refresh()));
   }
 
   async getChildren(node?: PolicyNode): Promise<PolicyNode[]> {
@@ -58,6 +57,10 @@ export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposab
       isExpanded: node.root.path === expanded?.path,
       trouble: policy.ok ? health.errorFor(policy.value) : undefined,
     });
+  }
+
+  refresh(): void {
+    this.#didChange.fire(undefined);
   }
 
   dispose(): void {

@@ -17,10 +17,12 @@ export interface PolicyViewOptions extends PolicyTreeOptions {
 /** Registers the view of the policies, and what its rows do. */
 export function registerPolicyView(options: PolicyViewOptions): Disposable {
   const store = new DisposableStore();
-  const treeDataProvider = store.add(new PolicyTree(options));
+  const tree = store.add(new PolicyTree(options));
   const view = store.add(
-    vscode.window.createTreeView(policyView, { treeDataProvider, showCollapseAll: true }),
+    vscode.window.createTreeView(policyView, { treeDataProvider: tree, showCollapseAll: true }),
   );
+  // Files with rules change without a word.
+  store.add(view.onDidChangeVisibility(({ visible }) => void (visible && tree.refresh())));
   const onRow = (id: string, act: (node: PolicyNode & { readonly kind: 'row' }) => Promise<void>): void => {
     store.add(
       // A key gives no row: it means the one that is selected.

@@ -143,7 +143,7 @@ describe('the rows of a policy', () => {
     assert.equal(hint?.label, error.hint);
     assert.deepEqual(problem?.change, { kind: 'setting', name: 'cordon.sandbox.git' });
     const managed = policyRows({ ...state, policy: fail({ ...error, field: '/etc/cordon/policy.json' }) });
-    assert.deepEqual(managed[0]?.change, { kind: 'managed' });
+    assert.deepEqual(managed[0]?.change, { kind: 'managed', path: '/etc/cordon/policy.json' });
   });
 });
 
@@ -177,17 +177,22 @@ describe('the rows of what decides about commands', () => {
       prefixes: [
         rule('/home/ann/x.rules:7'),
         rule('/home/ann/x.rules:9', { runs: 'outside' }),
+        rule('/etc/cordon/rules/a.rules:3', {
+          decision: 'forbidden',
+          origin: { source: 'managed', place: '/etc/cordon/rules/a.rules:3' },
+        }),
         rule('cordon.rules.commands[0] in the user settings', { decision: 'prompt' }),
         rule('a grant of yours', { origin: { source: 'grant', place: 'a grant of yours' } }),
       ],
     };
     const shown = rowOf(policyRows({ ...state, rules }), 'Rules');
-    assert.equal(shown.value, '4 rules');
+    assert.equal(shown.value, '5 rules');
     assert.deepEqual(
       shown.rows.map(({ label, value }) => `${label}: ${value}`),
       [
         'npm test|run: allowed · /home/ann/x.rules:7',
         'npm test|run: allowed, without a sandbox · /home/ann/x.rules:9',
+        'npm test|run: forbidden · /etc/cordon/rules/a.rules:3',
         'npm test|run: you are asked · cordon.rules.commands[0] in the user settings',
         'npm test|run: allowed · a grant of yours',
       ],
@@ -197,6 +202,7 @@ describe('the rows of what decides about commands', () => {
       [
         { kind: 'file', path: '/home/ann/x.rules', line: 7 },
         { kind: 'file', path: '/home/ann/x.rules', line: 9 },
+        { kind: 'managed', path: '/etc/cordon/rules/a.rules', line: 3 },
         { kind: 'setting', name: 'cordon.rules.commands' },
         undefined,
       ],
