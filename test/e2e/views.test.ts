@@ -13,8 +13,8 @@ describe('the view of the policy', () => {
   const editor = useEditor();
 
   it('is walked with keys, clause by clause, each with whose word it is', async () => {
-    const { runCommand, screenshot } = editor();
-    await runCommand('Cordon: Focus on Policy View');
+    const { screenshot } = editor();
+    await focusView(editor(), 'Policy');
     await walkTo(editor(), 'Sandbox of sample-project, Workspace write, network off');
     for (const clause of ['Mode, Workspace write, default', 'Files, ', 'Git, Commands of git, default']) {
       await walkTo(editor(), clause);
@@ -29,19 +29,19 @@ describe('the view of the policy', () => {
     await press('F2');
     await quickInput.getByText('Network limited to allowed hosts').waitFor();
     await pick('Network limited to allowed hosts');
-    await row(editor(), 'Network, limited to no host, your choice here').waitFor();
     await statusBarItem('sandbox').getByText('Workspace write · network limited').waitFor();
+    await focusView(editor(), 'Policy');
+    await walkTo(editor(), 'Network, limited to no host, your choice here');
     await screenshot('policy-view-changed');
   });
 
   it('shows the parts of a clause, and leads to its setting', async () => {
-    const { runCommand, press, page, screenshot } = editor();
-    await runCommand('Cordon: Focus on Policy View');
+    const { press, page, screenshot } = editor();
+    await focusView(editor(), 'Policy');
     await walkTo(editor(), 'Limits, ');
     await press('ArrowRight');
-    await row(editor(), 'Processes and threads, 4096').waitFor();
-    await screenshot('policy-view-limits');
     await walkTo(editor(), 'Processes and threads, 4096');
+    await screenshot('policy-view-limits');
     await press('F2');
     await page.locator('.settings-editor').getByText('Processes', { exact: false }).first().waitFor();
     await screenshot('policy-view-setting');
@@ -67,9 +67,9 @@ describe('the view of the policies of two folders', () => {
   after(() => folder?.dispose());
 
   it('has one item per folder, and says who narrows', async () => {
-    const { runCommand, press, notification, page, screenshot } = editor();
-    await runCommand('Cordon: Focus on Policy View');
-    await row(editor(), 'Git, Commands of git, default').waitFor();
+    const { press, notification, page, screenshot } = editor();
+    await focusView(editor(), 'Policy');
+    await walkTo(editor(), 'Git, Commands of git, default');
     await walkTo(editor(), 'Sandbox of careful, ');
     await press('ArrowRight');
     await walkTo(editor(), 'Git, Read only, narrowed by the workspace');
@@ -82,12 +82,14 @@ describe('the view of the policies of two folders', () => {
   });
 
   it('changes the sandbox of the folder whose button was pressed', async () => {
-    const { pick, runCommand } = editor();
-    await runCommand('Cordon: Focus on Policy View');
+    const { pick, press } = editor();
+    await focusView(editor(), 'Policy');
+    await press('Home');
     await pressRowButton(row(editor(), 'Sandbox of free, '), 'Change Sandbox Mode…');
     await pick('Read only');
     await row(editor(), 'Sandbox of free, Read only, network off').waitFor();
-    await row(editor(), 'Sandbox of careful, Workspace write, network off').waitFor();
+    await focusView(editor(), 'Policy');
+    await walkTo(editor(), 'Sandbox of careful, Workspace write, network off');
   });
 });
 
@@ -109,7 +111,7 @@ describe('the view of the sessions', () => {
   it('kills what runs from its row', async () => {
     const { screenshot } = editor();
     await pressRowButton(row(editor(), 'echo started; sleep 600, running'), 'Kill Session…');
-    await row(editor(), 'echo started; sleep 600, ended by SIG').waitFor();
+    await row(editor(), 'echo started; sleep 600, exited with 143').waitFor();
     await screenshot('sessions-ended');
   });
 
@@ -117,23 +119,57 @@ describe('the view of the sessions', () => {
     const { press, runCommand, terminalText, waitForTerminal } = editor();
     await runCommand('Terminal: Kill the Active Terminal Instance');
     await waitFor('the terminal to go', async () => (await terminalText()) === '');
-    await runCommand('Cordon: Focus on Sessions View');
-    await walkTo(editor(), 'echo started; sleep 600, ended by SIG');
+    await focusView(editor(), 'Sessions');
+    await walkTo(editor(), 'echo started; sleep 600, exited with 143');
     await press('Enter');
     await waitForTerminal('started');
-    const ended = row(editor(), 'echo started; sleep 600, ended by SIG');
-    await waitFor('the menu of the row', async () => {
-      await ended.click();
-      await press('Shift+F10');
-      return isDone(editor().page.locator('.monaco-menu').waitFor({ timeout: momentMs }));
-    });
-    await pickInMenu(editor(), 'Copy Command');
+    await focusView(editor(), 'Sessions');
+    await walkTo(editor(), 'echo started; sleep 600, exited with 143');
+    await chooseInMenu(editor(), 'Copy Command');
     await runCommand('Cordon: Run Sandboxed…');
     await waitFor('the command in the input box', async () => {
       await press('Control+a', 'Control+v');
       return (await editor().quickInput.locator('input').inputValue()) === 'echo started; sleep 600';
     });
     await press('Escape');
+  });
+});
+
+describe('a grant in the view of the policy', () => {
+  let outside: TemporaryFolder;
+  const editor = useEditor(async () => {
+    outside = await createTemporaryFolder('outside');
+    return { userSettings: { 'cordon.sandbox.files': { [outside.path]: 'read' } } };
+  });
+  after(() => outside?.dispose());
+
+  it('is given for what a session was denied, whose row leads to the denial', async () => {
+    const { runCommand, answer, notification, pick, page, screenshot } = editor();
+    const commandLine = `touch ${outside.path}/made`;
+    await runCommand('Cordon: Run Sandboxed…');
+    await answer(commandLine);
+    const toast = await notification(outside.path);
+    await focusView(editor(), 'Sessions');
+    await walkTo(editor(), `${commandLine}, exited with 1`);
+    await screenshot('sessions-denied');
+    await chooseInMenu(editor(), 'Show Its Denials');
+    await listOf(page, 'Denials').and(page.locator(':focus')).waitFor();
+    await toast.getByRole('button', { name: 'Allow…' }).click();
+    await pick('Allow and Run Again in This Folder');
+    await row(editor(), `${commandLine}, exited with 0`).waitFor();
+  });
+
+  it('is shown with its end and its command, and is revoked from its row', async () => {
+    const { press, notification, screenshot } = editor();
+    await focusView(editor(), 'Policy');
+    await walkTo(editor(), 'Grants, 1 in force');
+    await press('ArrowRight');
+    await walkTo(editor(), `Writing to ${outside.path}`);
+    await screenshot('policy-view-grant');
+    await press('Delete');
+    await notification('The grant is revoked.');
+    await focusView(editor(), 'Policy');
+    await walkTo(editor(), 'Grants, none');
   });
 });
 
@@ -148,6 +184,7 @@ describe('the walkthrough', () => {
     await screenshot('walkthrough');
     const check = steps.filter({ hasText: 'Check that it holds' });
     await check.getByRole('button', { name: 'Check Sandbox' }).click();
+    await page.locator('.tab.active').filter({ hasText: 'Cordon Sandbox' }).waitFor();
     await runCommand('Cordon: Meet Your Sandbox');
     await check.locator('.codicon-getting-started-step-checked').waitFor();
     await steps.filter({ hasText: 'See what holds' }).click();
@@ -159,6 +196,33 @@ describe('the walkthrough', () => {
 /** The row of a view of ours whose spoken label begins so. */
 function row({ page }: Pick<Editor, 'page'>, label: string): Locator {
   return page.locator(`.pane-body .monaco-list-row[aria-label^="${label}"]`).first();
+}
+
+/** The tree of a view of ours. */
+function listOf(page: Editor['page'], view: string): Locator {
+  return page
+    .locator('.pane')
+    .filter({ has: page.locator('.pane-header').getByText(view, { exact: true }) })
+    .locator('.pane-body .monaco-list');
+}
+
+/** Shows a view with the focus in its tree, which has to be filled to take it. */
+async function focusView(editor: Editor, view: string): Promise<void> {
+  await waitFor(`the focus in ${view}`, async () => {
+    await editor.runCommand(`Cordon: Focus on ${view} View`);
+    return isDone(
+      listOf(editor.page, view).and(editor.page.locator(':focus')).waitFor({ timeout: momentMs }),
+    );
+  });
+}
+
+/** Picks an entry of the menu of the row that has the focus. */
+async function chooseInMenu(editor: Editor, entry: string): Promise<void> {
+  await waitFor('the menu of the row', async () => {
+    await editor.press('Shift+F10');
+    return isDone(editor.page.locator('.monaco-menu').waitFor({ timeout: momentMs }));
+  });
+  await pickInMenu(editor, entry);
 }
 
 /** Presses the arrow down until the row has the focus: from the first one, when it is above. */

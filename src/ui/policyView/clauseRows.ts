@@ -212,8 +212,8 @@ function environmentRow(
     label: 'Environment',
     value: counted(names.length, 'variable'),
     detail: ['The variables that a command in a terminal gets, without their values.'],
-    icon: 'symbol-variable',
-    rows: names.map((name) => row({ id: `environment/${name}`, label: name, icon: 'symbol-variable' })),
+    icon: 'variable-group',
+    rows: names.map((name) => row({ id: `environment/${name}`, label: name, icon: 'variable-group' })),
   });
 }
 

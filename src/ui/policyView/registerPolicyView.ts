@@ -4,6 +4,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { SessionManager } from '../../runtime/sessions/sessionManager.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import { revokeGrants } from '../grants/revokeGrants.ts';
+import { focusedRow } from './focusedRow.ts';
 import { makeChange } from './makeChange.ts';
 import type { PolicyNode, PolicyTreeOptions } from './policyTree.ts';
 import { PolicyTree } from './policyTree.ts';
@@ -25,8 +26,9 @@ export function registerPolicyView(options: PolicyViewOptions): Disposable {
   store.add(view.onDidChangeVisibility(({ visible }) => void (visible && tree.refresh())));
   const onRow = (id: string, act: (node: PolicyNode & { readonly kind: 'row' }) => Promise<void>): void => {
     store.add(
-      // A key gives no row: it means the one that is selected.
-      vscode.commands.registerCommand(id, async (node: PolicyNode | undefined = view.selection[0]) => {
+      // A key gives no row.
+      vscode.commands.registerCommand(id, async (given?: PolicyNode) => {
+        const node = given ?? (await focusedRow(view));
         if (node?.kind === 'row') {
           await act(node);
         }
