@@ -43,7 +43,11 @@ describe('the view of the policy', () => {
     await walkTo(editor(), 'Processes and threads, 4096');
     await screenshot('policy-view-limits');
     await press('F2');
-    await page.locator('.settings-editor').getByText('Processes', { exact: false }).first().waitFor();
+    await page
+      .locator('.settings-editor .setting-item-contents')
+      .filter({ hasText: 'Limits: Processes' })
+      .first()
+      .waitFor();
     await screenshot('policy-view-setting');
   });
 });

@@ -25,7 +25,7 @@ export function clauseRows(
         writableRootsRow(policy),
         wordsRow(policy, 'git', 'Git', 'git-branch', gitWords[policy.git]),
         wordsRow(policy, 'caches', 'Caches', 'archive', cacheWords[policy.caches]),
-        wordsRow(policy, 'tmp', 'Temporary Folder', 'watch', tmpWords[policy.tmp]),
+        wordsRow(policy, 'tmp', 'Temporary Folder', 'inbox', tmpWords[policy.tmp]),
         networkRow(policy),
         hostsRow(policy),
         socketsRow(policy),
