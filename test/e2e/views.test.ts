@@ -194,6 +194,13 @@ describe('the walkthrough', () => {
     await steps.filter({ hasText: 'See what holds' }).click();
     await steps.filter({ hasText: 'See what holds' }).getByText('Open the View Policy').waitFor();
     await screenshot('walkthrough-policy');
+    const asked = steps.filter({ hasText: 'Choose when you are asked' });
+    await asked.click();
+    await asked.getByRole('button', { name: 'Choose When You Are Asked' }).click();
+    const setting = page.locator('.settings-editor .setting-item-contents');
+    await setting.filter({ hasText: 'Approvals: Policy' }).locator('select').selectOption('On failure');
+    await screenshot('walkthrough-setting');
+    await asked.locator('.codicon-getting-started-step-checked').waitFor({ state: 'attached' });
   });
 });
 

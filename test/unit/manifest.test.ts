@@ -118,7 +118,6 @@ describe('the manifest', () => {
           onCommand: known.has(what),
           onView: known.has(`${what}.focus`),
           onSettingChanged: what in settings,
-          onLink: description.includes(`(${what})`),
         }[kind];
         assert.equal(isKnown, true, `${id}: ${event}`);
       }
