@@ -10,7 +10,9 @@ import type { PermissionInput } from './approvals/permissions.ts';
 import { refusalFor } from './approvals/refusals.ts';
 import type { Audit } from './audit/audit.ts';
 import { CommandAudit } from './audit/commandAudit.ts';
+import { ScriptParts } from './children/scriptParts.ts';
 import type { DenialWatch } from './denials/denialWatch.ts';
+import type { ExecBackend } from './exec/execBackend.ts';
 import type { CommandRequest, JudgedCommand, Orchestrator, PreparedCommand } from './orchestrator.ts';
 import type { RefusedCommand } from './places.ts';
 import type { Session } from './sessions/session.ts';
@@ -23,6 +25,7 @@ export interface CommandRunnerOptions {
   readonly consent: Consent;
   readonly denials: DenialWatch;
   readonly audit: Audit;
+  readonly backend: ExecBackend;
 }
 
 /** A command of an agent with what it asks for. */
@@ -74,11 +77,11 @@ export class CommandRunner {
     if (!widenings.ok) {
       return widenings;
     }
-    const { decision } = judged.value;
+    const { decision, askedPrograms } = judged.value;
     const prepared =
       decision.kind === 'run' && widenings.value.length === 0
         ? ok(await orchestrator.prepareJudged(judged.value))
-        : await orchestrator.prepare(command.request, widenings.value);
+        : await orchestrator.prepare(command.request, { widenings: widenings.value, askedPrograms });
     if (!prepared.ok) {
       return prepared;
     }
@@ -90,6 +93,7 @@ export class CommandRunner {
       prepared.value,
       agentSession(command, judged.value, this.#options.denials),
       entry,
+      { judged: judged.value, owner: context.owner },
     );
     return session.ok
       ? ok({ session: session.value, command, judged: judged.value, widenings: widenings.value })
@@ -119,11 +123,17 @@ export class CommandRunner {
       return undefined;
     }
     const widenings = [...running.widenings, ...answer.widenings];
-    const prepared = await orchestrator.prepare(command.request, widenings);
+    const prepared = await orchestrator.prepare(command.request, {
+      widenings,
+      askedPrograms: judged.askedPrograms,
+    });
     if (!prepared.ok || (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, widenings))) {
       return undefined;
     }
-    const opened = await this.#open(prepared.value, agentSession(command, judged, denials), entry);
+    const opened = await this.#open(prepared.value, agentSession(command, judged, denials), entry, {
+      judged,
+      owner: context.owner,
+    });
     return opened.ok ? { ...running, session: opened.value, widenings } : undefined;
   }
 
@@ -132,7 +142,7 @@ export class CommandRunner {
     request: CommandRequest,
     { widenings, tty }: { readonly widenings: readonly Widening[]; readonly tty: TerminalSize },
   ): Promise<Result<Session, RefusedCommand>> {
-    const prepared = await this.#options.orchestrator.prepare(request, widenings);
+    const prepared = await this.#options.orchestrator.prepare(request, { widenings });
     if (!prepared.ok) {
       return prepared;
     }
@@ -165,16 +175,31 @@ export class CommandRunner {
     prepared: PreparedCommand,
     session: Pick<SessionRequest, 'commandLine' | 'owner' | 'tty' | 'adviseOn'>,
     entry: CommandAudit,
+    asker?: { readonly judged: JudgedCommand; readonly owner: string },
   ): Promise<Result<Session, RefusedCommand>> {
     const { sessions, denials } = this.#options;
-    const started = await sessions.start({ ...prepared, ...session });
+    const parts = asker && this.#partsOf(prepared, asker.judged);
+    const started = await sessions.start({ ...prepared, ...session, ...(parts && { door: parts.door }) });
     if (!started.ok) {
       entry.failed(prepared, started.error.message);
       return started;
     }
+    if (asker !== undefined && parts !== undefined) {
+      const { commandLine, id } = started.value;
+      const agreed = asker.judged.judgement.matches
+        .filter(({ rule }) => rule.decision === 'prompt')
+        .map(({ words }) => words);
+      parts.begin({ ...prepared, commandLine, session: id, owner: asker.owner, agreed });
+    }
     entry.watch(started.value);
     denials.watch(started.value);
     return started;
+  }
+
+  #partsOf({ policy }: PreparedCommand, { askedPrograms }: JudgedCommand): ScriptParts | undefined {
+    return askedPrograms.length === 0 || isUnsandboxed(policy)
+      ? undefined
+      : new ScriptParts(askedPrograms, this.#options);
   }
 }
 

@@ -1,5 +1,6 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { isAbsolute } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import type { Result } from '../base/result.ts';
 import { fail, ok } from '../base/result.ts';
 import type { BashParser } from '../sandbox/commands/bashParser.ts';
@@ -9,13 +10,22 @@ import type { PolicyMachine } from '../sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
+import { isWideEnough, whyConfined } from '../sandbox/policy/widening.ts';
+import { partsInside } from '../sandbox/linux/bubblewrap/machine.ts';
+import { askedPrograms } from '../sandbox/rules/askedPrograms.ts';
 import type { Judgement } from '../sandbox/rules/judgeCommand.ts';
 import { judgeCommand } from '../sandbox/rules/judgeCommand.ts';
 import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
 import type { Decision } from './approvals/decide.ts';
+import type { PartDecision, Ways } from './approvals/decidePart.ts';
+import { decidePart } from './approvals/decidePart.ts';
 import { decide } from './approvals/decide.ts';
 import type { PermissionInput, RequestedPermissions } from './approvals/permissions.ts';
 import { readPermissions } from './approvals/permissions.ts';
+import type { Surroundings } from './children/ground.ts';
+import { namedPaths } from './children/namedPaths.ts';
+import type { PartQuestion } from './children/partFrames.ts';
+import type { RunningScript } from './children/runningScript.ts';
 import type { Place, RefusedCommand } from './places.ts';
 import { locatePlace } from './places.ts';
 import type { Roots } from './roots.ts';
@@ -39,12 +49,32 @@ export interface JudgedCommand extends Place {
   readonly judgement: Judgement;
   readonly approval: ApprovalPolicy;
   readonly decision: Decision;
+  /** Programs that are asked about one by one when they run inside of it. */
+  readonly askedPrograms: readonly string[];
 }
 
 /** A command with everything decided: where, under which policy, with which environment. */
 export interface PreparedCommand extends Place {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** What it may do beyond the policy of its root. */
+  readonly widenings: readonly Widening[];
+}
+
+/** What a command gets beyond what the policy of its root says. */
+export interface Additions {
+  readonly widenings?: readonly Widening[];
+  /** Programs that are asked about before they run in it. */
+  readonly askedPrograms?: readonly string[];
+}
+
+/** A program of a script that wants to run, understood and decided about. */
+export interface JudgedPart extends Place {
+  readonly argv: readonly string[];
+  /** The command line that it is part of. */
+  readonly script: string;
+  readonly judgement: Judgement;
+  readonly decision: PartDecision;
 }
 
 export interface OrchestratorOptions {
@@ -94,6 +124,7 @@ export class Orchestrator {
       requested: requested.value,
       judgement,
       approval: approval.value,
+      askedPrograms: isUnsandboxed(policy) ? [] : askedPrograms(rules),
       decision: decide({
         judgement,
         requested: requested.value,
@@ -107,7 +138,7 @@ export class Orchestrator {
   /** Prepares a command that may run, under the policy of now with what it may do beyond that. */
   async prepare(
     request: CommandRequest,
-    widenings: readonly Widening[] = [],
+    { widenings = [], askedPrograms = [] }: Additions = {},
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
     const place = this.locate(request.workdir);
     if (!place.ok) return place;
@@ -118,32 +149,99 @@ export class Orchestrator {
         ? ok(place.value.policy)
         : this.#options.roots.policyFor(place.value.root, widenings);
     return policy.ok
-      ? ok(await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request))
+      ? ok(
+          await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request, {
+            widenings,
+            askedPrograms,
+          }),
+        )
       : policy;
   }
 
   /** Prepares a command as it was judged just now, without anybody having been asked meanwhile. */
   async prepareJudged(judged: JudgedCommand): Promise<PreparedCommand> {
-    return this.#prepared(judged, judged.shell, judged.request);
+    return this.#prepared(judged, judged.shell, judged.request, { askedPrograms: judged.askedPrograms });
+  }
+
+  /** Judges a program of a running script by the rules of the script's root, on its words as one command. */
+  async judgePart(
+    part: PartQuestion,
+    script: RunningScript,
+    obstacleTo: (around: Pick<Surroundings, 'roots' | 'searchPath'>) => Promise<string | undefined>,
+  ): Promise<Result<JudgedPart, RefusedCommand>> {
+    const { roots, parseScript, parentEnv } = this.#options;
+    const { root, policy } = script;
+    const { argv, cwd } = part;
+    const approval = roots.approvalPolicyFor(root);
+    if (!approval.ok) return approval;
+    const judgement = await judgeCommand(argv, await roots.rulesFor(root), parseScript);
+    const isAgreed =
+      judgement.decision === 'prompt' && script.agreed.some((words) => isDeepStrictEqual(words, argv));
+    if (judgement.decision === undefined || isAgreed) {
+      return ok({ ...script, argv, cwd, script: script.commandLine, judgement, decision: { kind: 'inside' } });
+    }
+    const obstacle = await obstacleTo({
+      roots: roots.list().map(({ path }) => path),
+      searchPath: parentEnv['PATH'] ?? '',
+    });
+    const decision = decidePart(
+      { judgement, approval: approval.value, policy, root },
+      obstacle === undefined ? this.#waysFor(part, script) : { widenings: [], mayLeave: false, obstacle },
+    );
+    return ok({ argv, cwd, root, policy, script: script.commandLine, judgement, decision });
+  }
+
+  /**
+   * The policy and environment of a program that runs apart from its script, with what was allowed on top of what the
+   * script has; nothing of the environment is the script's.
+   */
+  async preparePart(
+    { argv, isTerminal }: Pick<PartQuestion, 'argv' | 'isTerminal'>,
+    script: RunningScript,
+    widenings: readonly Widening[],
+  ): Promise<Result<Pick<PreparedCommand, 'policy' | 'env'>, RefusedCommand>> {
+    const { roots, parentEnv, parseScript } = this.#options;
+    const ofRoot = roots.policyFor(script.root, [...script.widenings, ...widenings]);
+    if (!ofRoot.ok) return ofRoot;
+    const policy = await policyForCommand(ofRoot.value, argv, parseScript);
+    return ok({ policy, env: environmentUnder(policy, parentEnv, isTerminal) });
+  }
+
+  /** What a person may give to a part, and nothing stricter takes back. */
+  #waysFor(part: PartQuestion, { root, policy, widenings }: RunningScript): Ways {
+    const isGivable = (widening: Widening): boolean => {
+      const widened = this.#options.roots.policyFor(root, [...widenings, widening]);
+      return widened.ok && isWideEnough(widened.value, widening);
+    };
+    const open = this.#options.roots.policyFor(root, [{ kind: 'unsandboxed' }]);
+    return {
+      widenings: namedPaths(part, policy, this.#options.machine).filter(isGivable),
+      mayLeave: whyConfined(policy) === undefined && open.ok && isUnsandboxed(open.value),
+    };
   }
 
   async #prepared(
     { root, cwd, policy: ofRoot }: Place,
     shell: string,
     request: CommandRequest,
+    { widenings = [], askedPrograms = [] }: Additions,
   ): Promise<PreparedCommand> {
     const { parentEnv, parseScript, helperFolder } = this.#options;
     const policy = await policyForCommand(ofRoot, ['sh', '-c', request.cmd], parseScript);
+    const folders = [
+      ...(askedPrograms.length > 0 && !isUnsandboxed(policy) ? [partsInside] : []),
+      ...(helperFolder === undefined ? [] : [helperFolder]),
+    ];
+    const inFront = folders.length === 0 ? undefined : folders.join(':');
     const script =
-      request.login && helperFolder !== undefined
-        ? withSearchPath(shell, helperFolder, request.cmd)
-        : request.cmd;
+      request.login && inFront !== undefined ? withSearchPath(shell, inFront, request.cmd) : request.cmd;
     return {
       cwd,
       root,
       policy,
+      widenings,
       argv: [shell, request.login ? '-lc' : '-c', script],
-      env: environmentUnder(policy, parentEnv, request.isTty, helperFolder),
+      env: environmentUnder(policy, parentEnv, request.isTty, inFront),
     };
   }
 
@@ -178,12 +276,12 @@ export async function policyForCommand(
   return { ...policy, git, sources: { ...policy.sources, git: 'request' } };
 }
 
-/** The environment of a command under a policy; the programs of `helperFolder` come first on its search path. */
+/** The environment of a command under a policy; the programs of the folders `inFront` come first on its search path. */
 export function environmentUnder(
   policy: SandboxPolicy,
   parent: NodeJS.ProcessEnv,
   isTty: boolean,
-  helperFolder?: string,
+  inFront?: string,
 ): Record<string, string> {
   const isConfined = !isUnsandboxed(policy);
   const environment = childEnvironment({
@@ -195,9 +293,9 @@ export function environmentUnder(
     isTmpPrivate: isConfined && policy.tmp === 'private',
     ...(isConfined && { marker: policy.mode }),
   });
-  return helperFolder === undefined
+  return inFront === undefined
     ? environment
-    : { ...environment, ...searchPathVariables(environment['PATH'], helperFolder) };
+    : { ...environment, ...searchPathVariables(environment['PATH'], inFront) };
 }
 
 function isExecutable(path: string): boolean {

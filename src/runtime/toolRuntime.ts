@@ -83,7 +83,8 @@ export function createToolRuntime({
   const parseScript = createBashParser();
   const machine = nodeMachine();
   const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, machine, helperFolder });
-  const sessions = new SessionManager(createLocalBackend(sandbox));
+  const backend = createLocalBackend(sandbox);
+  const sessions = new SessionManager(backend);
   const denials = new DenialLog();
   const runner = new CommandRunner({
     orchestrator,
@@ -91,6 +92,7 @@ export function createToolRuntime({
     consent: new Consent(approvals),
     denials: new DenialWatch(roots, denials, machine),
     audit,
+    backend,
   });
   const sleeps = new Sleeps();
   const patches = new PatchRunner({ host: patchHost, roots, log, accessUnder });

@@ -3,7 +3,7 @@ import { ok } from '../base/result.ts';
 import type { LinuxSandboxOptions } from './linux/createLinuxSandbox.ts';
 import { createLinuxSandbox } from './linux/createLinuxSandbox.ts';
 import { createLandlockSandbox } from './linux/landlock/createLandlockSandbox.ts';
-import { ownerArguments } from './linux/ownerArguments.ts';
+import { adoptingArguments, ownerArguments } from './linux/ownerArguments.ts';
 import { isUnsandboxed } from './policy/policy.ts';
 import type {
   Availability,
@@ -49,8 +49,9 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
         const { argv, cwd, env } = command;
         const owner = platform === 'linux' ? ownerArguments(options.helperPath) : [];
+        const adopting = command.adoptsStreams === true ? adoptingArguments(options.helperPath) : [];
         return ok({
-          owner,
+          owner: [...adopting, ...owner],
           argv,
           cwd,
           env,

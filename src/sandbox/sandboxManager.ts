@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import type { Result } from '../base/result.ts';
 import type { Finding } from './aftermath/finding.ts';
 import type { DeniedCall } from './denials/deniedCall.ts';
@@ -12,6 +13,24 @@ export interface Command {
   readonly env: Readonly<Record<string, string>>;
   /** True when the command gets a terminal of its own as standard input and output. */
   readonly tty: boolean;
+  /** Programs in it that are asked about before they run. A launcher without such a door leaves them as they are. */
+  readonly door?: Door;
+  /** Its standard streams come over a connection that it has as standard input. */
+  readonly adoptsStreams?: boolean;
+}
+
+/** The way by which programs of a confined command ask the runtime before they run. */
+export interface Door {
+  /** Bare names, as in front of a command's words. */
+  readonly programs: readonly string[];
+  /** A connection from inside, not read from yet. Whoever is behind it may say anything. */
+  accept(connection: Socket, sandbox: HeldPaths): void;
+}
+
+/** What a running sandbox keeps its command from changing. */
+export interface HeldPaths {
+  /** Whether the command certainly cannot change what is at a canonical path. */
+  isHeld(path: string): boolean;
 }
 
 /** How the platform's launcher is to be started so that it enforces the policy on the command. */

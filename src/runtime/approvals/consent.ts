@@ -1,12 +1,14 @@
+import { quoteWords } from '../../sandbox/commands/quoteWords.ts';
 import type { Denial } from '../../sandbox/describeDenial.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
-import type { JudgedCommand } from '../orchestrator.ts';
+import type { JudgedCommand, JudgedPart } from '../orchestrator.ts';
 import type { Confirmation, ToolContext } from '../tools/tool.ts';
 import type { Answer, ApprovalRequest } from './approval.ts';
 import type { Approvals } from './approvals.ts';
 import type { Question } from './decide.ts';
-import { offersAfter, offersBefore } from './offers.ts';
+import type { PartQuestion } from './decidePart.ts';
+import { offersAfter, offersBefore, offersForPart } from './offers.ts';
 
 const once = (widenings: readonly Widening[]): Answer => ({ kind: 'allow', widenings, lasts: 'once' });
 
@@ -44,6 +46,31 @@ export class Consent {
         scope,
       },
       context.signal,
+    );
+  }
+
+  /** Asks whether a program of a script may run, unless the person has said it of exactly this for the whole session. */
+  async ofPart(
+    { argv, cwd, root, policy, script }: JudgedPart,
+    { title, reason, widenings, mayLeave }: PartQuestion,
+    { owner, signal }: Pick<ToolContext, 'owner' | 'signal'>,
+  ): Promise<Answer> {
+    const scope = JSON.stringify({ part: argv, root: root.path, cwd, mode: policy.mode, widenings });
+    if (this.#approvals.remembers(scope)) {
+      return once(widenings);
+    }
+    return this.#approvals.ask(
+      {
+        owner,
+        root,
+        cwd,
+        commandLine: quoteWords(argv),
+        title,
+        reason: `${reason} It is part of: ${script}`,
+        offers: offersForPart({ widenings, mayLeave }),
+        scope,
+      },
+      signal,
     );
   }
 

@@ -1,6 +1,6 @@
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import type { Root } from '../roots.ts';
-import type { Offer } from './approval.ts';
+import type { Answer, Offer } from './approval.ts';
 import { describeWidenings } from './wideningWords.ts';
 
 const hourMs = 60 * 60_000;
@@ -50,6 +50,53 @@ export function offersBefore({
     },
     ...(prefix === undefined ? [] : prefixOffers(prefix, root)),
     denial,
+  ];
+}
+
+/** The answers to a question about one program of a script. */
+export function offersForPart({
+  widenings,
+  mayLeave,
+}: {
+  readonly widenings: readonly Widening[];
+  readonly mayLeave: boolean;
+}): readonly Offer[] {
+  const what = describeWidenings(widenings);
+  const inside: Answer = { kind: 'allow', widenings: [], lasts: 'once' };
+  const narrow: Answer = { kind: 'allow', widenings, lasts: 'once' };
+  return [
+    ...(widenings.length === 0
+      ? []
+      : [
+          {
+            id: 'once',
+            label: 'Allow Once',
+            detail: `${upper(what)}: for this part only, in a sandbox of its own, without hooks of git.`,
+            answer: narrow,
+          },
+        ]),
+    {
+      id: 'inside',
+      label: 'Run in the Sandbox',
+      detail: 'As the rest of the script, with nothing more.',
+      answer: inside,
+    },
+    {
+      id: 'remember',
+      label: "Run, and Don't Ask Again for Exactly This",
+      detail: `${widenings.length === 0 ? 'In the sandbox of its script' : upper(what)}: until the window closes or reloads, for the same words in the same folder.`,
+      answer: { ...narrow, isRemembered: true },
+    },
+    ...(mayLeave
+      ? [
+          {
+            ...unsandboxedOffer('Run Without the Sandbox Once'),
+            detail:
+              'For this part only: it can change any file of yours and reach every network, and so can what it runs of this folder. Hooks of git do not run.',
+          },
+        ]
+      : []),
+    { ...denial, detail: 'The script is told that you declined, and goes on as it likes.' },
   ];
 }
 

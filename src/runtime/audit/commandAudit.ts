@@ -3,7 +3,8 @@ import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import { policyHash } from '../../sandbox/policy/policyHash.ts';
 import type { Denial } from '../../sandbox/describeDenial.ts';
 import type { Answer } from '../approvals/approval.ts';
-import type { JudgedCommand, PreparedCommand } from '../orchestrator.ts';
+import type { JudgedCommand, JudgedPart, PreparedCommand } from '../orchestrator.ts';
+import type { ExitStatus } from '../exec/execBackend.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Audit } from './audit.ts';
 import type { AuditEvent } from './auditEntry.ts';
@@ -15,10 +16,13 @@ export class CommandAudit {
   readonly #audit: Audit;
   readonly #id = randomUUID();
   readonly #commandLine: string;
+  readonly #session: number | undefined;
 
-  constructor(audit: Audit, commandLine: string) {
+  /** `session`: of the script that it is part of. */
+  constructor(audit: Audit, commandLine: string, session?: number) {
     this.#audit = audit;
     this.#commandLine = commandLine;
+    this.#session = session;
   }
 
   /** What rules, lists and the approval policy made of it. */
@@ -35,8 +39,23 @@ export class CommandAudit {
     });
   }
 
+  /** The same of a program of a script. */
+  judgedPart(judged: JudgedPart): void {
+    const { decision, policy } = judged;
+    const leaves = decision.kind === 'outside';
+    this.#audit.record({
+      ...this.#about(judged, 'agent'),
+      decision: decision.kind === 'ask' || decision.kind === 'refuse' ? decision.kind : 'run',
+      by: decision.kind === 'ask' ? 'policy' : 'rule',
+      ...(decision.kind === 'ask' && { reason: decision.question.reason }),
+      ...(decision.kind === 'refuse' && { reason: decision.message }),
+      policy: policyHash(policy),
+      sandbox: { mode: policy.mode, where: leaves ? 'outside' : 'inside' },
+    });
+  }
+
   /** What was said to a question. */
-  answered(judged: JudgedCommand, answer: Answer): void {
+  answered(judged: JudgedCommand | JudgedPart, answer: Answer): void {
     const { policy } = judged;
     const leaves = answer.kind === 'allow' && answer.widenings.some(({ kind }) => kind === 'unsandboxed');
     this.#audit.record({
@@ -83,13 +102,33 @@ export class CommandAudit {
     });
   }
 
+  /** A program of a script has ended; what stopped it stands in the output of the script. */
+  ended(
+    { root }: JudgedPart,
+    { exit, findings, durationMs }: { exit: ExitStatus; findings: number; durationMs: number },
+  ): void {
+    this.#audit.record({
+      kind: 'end',
+      id: this.#id,
+      command: this.#commandLine,
+      root: root.path,
+      ...this.#ofSession(),
+      exitCode: exit.exitCode,
+      ...(exit.signal !== undefined && { signal: exit.signal }),
+      denials: [],
+      findings,
+      durationMs,
+    });
+  }
+
   /** It could not be started. */
-  failed(prepared: PreparedCommand, failure: string): void {
+  failed(prepared: Pick<PreparedCommand, 'root'>, failure: string): void {
     this.#audit.record({
       kind: 'end',
       id: this.#id,
       command: this.#commandLine,
       root: prepared.root.path,
+      ...this.#ofSession(),
       failure,
       denials: [],
       findings: 0,
@@ -97,10 +136,14 @@ export class CommandAudit {
     });
   }
 
+  #ofSession(): { readonly session?: number } {
+    return this.#session === undefined ? {} : { session: this.#session };
+  }
+
   #about(
     place: Pick<PreparedCommand, 'cwd' | 'root'> & Partial<Pick<JudgedCommand, 'judgement'>>,
     owner: DecisionEvent['owner'],
-  ): Pick<DecisionEvent, 'kind' | 'id' | 'command' | 'cwd' | 'root' | 'owner' | 'judgement'> {
+  ): Pick<DecisionEvent, 'kind' | 'id' | 'command' | 'cwd' | 'root' | 'owner' | 'session' | 'judgement'> {
     const { judgement } = place;
     const rule = judgement?.matches.find((match) => match.rule.decision === judgement.decision)?.rule;
     return {
@@ -110,6 +153,7 @@ export class CommandAudit {
       cwd: place.cwd,
       root: place.root.path,
       owner,
+      ...this.#ofSession(),
       ...(judgement !== undefined && {
         judgement: {
           class: judgement.class,

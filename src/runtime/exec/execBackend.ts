@@ -1,10 +1,11 @@
+import type { Socket } from 'node:net';
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { DeniedCall } from '../../sandbox/denials/deniedCall.ts';
 import type { BlockedRequest } from '../../sandbox/network/blockedRequest.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import type { SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
+import type { Door, SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { OutputStream, TerminalSize } from '../../terminal/childHandle.ts';
 
 export type { OutputStream, TerminalSize };
@@ -18,6 +19,10 @@ export interface StartParams {
   readonly policy: SandboxPolicy;
   /** Present: the child gets a pseudoterminal of that size. Absent: pipes. */
   readonly tty?: TerminalSize;
+  /** Instead of pipes: the connection over which it gets its standard streams; taken over whatever comes of it. */
+  readonly streams?: Socket;
+  /** How programs in it ask before they run, where the sandbox has a way. */
+  readonly door?: Door;
   /** Only without a tty: keep standard input open as a pipe; otherwise it is `/dev/null`. */
   readonly pipeStdin?: boolean;
 }

@@ -6,6 +6,7 @@ import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import { DenialScanner, isLikelyDenied } from '../../sandbox/denial.ts';
 import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
+import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
 import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
@@ -56,6 +57,8 @@ async function startLocal(
     cwd: params.cwd,
     env: params.env,
     tty: isTty,
+    ...(params.door !== undefined && { door: params.door }),
+    ...(params.streams !== undefined && { adoptsStreams: true }),
   });
   if (!launch.ok) {
     return launch;
@@ -75,6 +78,9 @@ async function startChild(launch: Launch, params: StartParams): Promise<Result<C
   }
   const spec = { argv: argv.value, cwd: launch.cwd, env: launch.env };
   try {
+    if (params.streams !== undefined) {
+      return ok(await startAdoptingChild(spec, params.streams));
+    }
     return ok(
       params.tty === undefined
         ? await startPipeChild({ ...spec, pipeStdin: params.pipeStdin ?? false })

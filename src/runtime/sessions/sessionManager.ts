@@ -15,7 +15,7 @@ const firstId = 1_000;
 const lastId = 99_999;
 
 export type SessionRequest = Omit<SessionInfo, 'id' | 'createScreen'> &
-  Pick<StartParams, 'argv' | 'env' | 'tty'>;
+  Pick<StartParams, 'argv' | 'env' | 'tty' | 'door'>;
 
 /** Owns every session: numbers them, bounds their count, ends them all when disposed. */
 export class SessionManager {
@@ -64,6 +64,7 @@ export class SessionManager {
       env: request.env,
       policy: request.policy,
       ...(tty !== undefined && { tty }),
+      ...(request.door !== undefined && { door: request.door }),
     });
     if (!started.ok) {
       return fail(started.error);

@@ -14,7 +14,14 @@ import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
 import { isInside } from '../paths.ts';
 import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
-import type { Command, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
+import type {
+  Command,
+  HeldPaths,
+  Launch,
+  Launcher,
+  SandboxError,
+  SandboxReport,
+} from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { tooManyArguments } from './bubblewrap/argumentLimits.ts';
 import { canonicalPath } from './bubblewrap/disk.ts';
@@ -27,8 +34,11 @@ import type { Mount } from './bubblewrap/mounts.ts';
 import type { Bubblewrap } from './bubblewrap/probe.ts';
 import { probeBubblewrap } from './bubblewrap/probe.ts';
 import { ownCacheFolder, usedToolCaches } from './cacheFolder.ts';
+import type { OpenDoor } from './door.ts';
+import { Doors } from './door.ts';
 import { Leases } from './leases.ts';
 import { lookAround, readTrees, searchedRoots } from './lookAround.ts';
+import { adoptingArguments } from './ownerArguments.ts';
 import { planLimits } from './planLimits.ts';
 import type { RunProgram } from './runProgram.ts';
 import { runProgram } from './runProgram.ts';
@@ -65,6 +75,7 @@ interface Ready {
   readonly machine: Machine;
   readonly leases: Leases;
   readonly proxy: NetworkProxy;
+  readonly doors: Doors;
   readonly trees: TreeIndexes;
 }
 
@@ -117,6 +128,7 @@ export function createLinuxSandbox(options: LinuxSandboxOptions): Launcher {
       machine,
       leases: leases.value,
       proxy,
+      doors: new Doors(runtimeFolder.value),
       trees,
     });
   };
@@ -165,7 +177,7 @@ function describe({ path, version, features, landlockVersion }: Bubblewrap): San
 const scopesSince = 6;
 
 async function launch(
-  { bubblewrap, machine, leases, proxy, trees }: Ready,
+  { bubblewrap, machine, leases, proxy, doors, trees }: Ready,
   policy: SandboxPolicy,
   command: Command,
   filter: string,
@@ -197,6 +209,11 @@ async function launch(
   if (!network.ok) {
     return network;
   }
+  const door = await openDoor(doors, command, plan.value);
+  if (!door.ok) {
+    network.value?.dispose();
+    return door;
+  }
   const argv = launcherArguments({
     bubblewrapPath: bubblewrap.path,
     features: bubblewrap.features,
@@ -205,6 +222,7 @@ async function launch(
     mounts: [
       ...plan.value.mounts,
       ...proxyMounts(network.value),
+      ...(door.value?.mounts ?? []),
       ...held.map((path) => ({ path, kind: 'empty' }) as const),
     ],
     tasks: { folder: leases.folder, run, held, traps, groups: limits.value.groups },
@@ -216,6 +234,7 @@ async function launch(
   const refused = tooManyArguments(argv, bubblewrap.path, command, policy.root);
   if (refused !== undefined) {
     network.value?.dispose();
+    door.value?.dispose();
     return fail(refused);
   }
   const aftermath = new Aftermath({
@@ -227,6 +246,7 @@ async function launch(
   let denied: readonly DeniedCall[] = [];
   const release = async (): Promise<readonly Finding[]> => {
     network.value?.dispose();
+    door.value?.dispose();
     if (!(await leases.settled(run))) {
       log.warn(`sandbox: the keeper of a run in ${policy.root} was killed; the next start cleans up`);
     }
@@ -241,7 +261,7 @@ async function launch(
     return findings;
   };
   return ok({
-    owner: [],
+    owner: command.adoptsStreams === true ? adoptingArguments(machine.helperPath) : [],
     argv,
     cwd,
     env: withoutLoader(command.env),
@@ -268,6 +288,26 @@ async function openNetwork(
       kind: 'clause-unenforceable',
       message: `The proxy for the allow-list of ${policy.root} does not start: ${String(error)}.`,
       hint: 'Correct what it names in cordon.sandbox.hosts or in the runtime folder, or set cordon.sandbox.network to "off".',
+    });
+  }
+}
+
+/** The way out for questions about parts; undefined for a command that has none. */
+async function openDoor(
+  doors: Doors,
+  { door }: Command,
+  sandbox: HeldPaths,
+): Promise<Result<OpenDoor | undefined, SandboxError>> {
+  if (door === undefined) {
+    return ok(undefined);
+  }
+  try {
+    return ok(await doors.open(door, sandbox));
+  } catch (error) {
+    return fail({
+      kind: 'bubblewrap-failed',
+      message: `The socket over which programs of a command are asked about cannot be made: ${String(error)}.`,
+      hint: 'Check free space and permissions of the runtime folder (XDG_RUNTIME_DIR, or the folder for temporary files).',
     });
   }
 }

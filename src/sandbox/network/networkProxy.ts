@@ -1,4 +1,3 @@
-import { randomBytes } from 'node:crypto';
 import { lookup as lookupInSystem } from 'node:dns/promises';
 import type { Log } from '../../base/log.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
@@ -50,7 +49,7 @@ export class NetworkProxy {
     this.#swept ??= sweepSockets(folder);
     await this.#swept;
     const endpoint = new ProxyEndpoint({
-      socketPath: socketPathIn(folder, randomBytes(12).toString('base64url')),
+      socketPath: socketPathIn(folder, 'net'),
       rules: policy.hosts,
       label,
       log,

@@ -1,13 +1,15 @@
+import { randomBytes } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
 
-const namePattern = /^net-[\w-]+\.sock$/;
+const namePattern = /^(?:net|part)-[\w-]+\.sock$/;
 /** Between making a socket and listening on it nobody answers, either. */
 const youngMs = 60_000;
 
-export function socketPathIn(folder: string, name: string): string {
-  return join(folder, `net-${name}.sock`);
+/** A new name: of the proxy of a network, or of the door for parts of a script. */
+export function socketPathIn(folder: string, kind: 'net' | 'part'): string {
+  return join(folder, `${kind}-${randomBytes(12).toString('base64url')}.sock`);
 }
 
 /** Removes the sockets of runtimes that were killed: those on which nobody listens any more. */

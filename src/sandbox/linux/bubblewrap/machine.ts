@@ -24,6 +24,12 @@ export const helperInside = '/run/cordon/launch';
 /** Where the network proxy's socket is inside a sandbox with an allow-list; the companion's `--connect` knows it, too. */
 export const proxyInside = '/run/cordon/proxy.sock';
 
+/** Where the links are that stand for programs which are asked about; first on the search path. `part.c` knows it, too. */
+export const partsInside = '/run/cordon/parts';
+
+/** Where they ask. */
+export const doorInside = '/run/cordon/parts.sock';
+
 /** Where people live: shown as folders that have nothing in them but what is opened. */
 export function homeFolders({ homeFolder }: Pick<Machine, 'homeFolder'>): ReadonlySet<string> {
   return new Set([homeFolder, '/home', '/root']);

@@ -4,7 +4,7 @@ import { isBelow, isInside } from '../../paths.ts';
 import type { FileRule } from '../../policy/fileRules.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder, systemFolders } from '../../policy/systemFolders.ts';
-import type { SandboxError } from '../../sandboxManager.ts';
+import type { HeldPaths, SandboxError } from '../../sandboxManager.ts';
 import type { Surroundings } from './gatherPlaces.ts';
 import { gatherPlaces } from './gatherPlaces.ts';
 import { hiddenFolder } from './hiddenFolder.ts';
@@ -17,7 +17,7 @@ import type { ProtectedPaths } from './protectedPaths.ts';
 import { findProtectedPaths } from './protectedPaths.ts';
 
 /** The mounts of a policy, unordered, and what needs a claim before it can be decided. */
-export interface MountPlan {
+export interface MountPlan extends HeldPaths {
   readonly mounts: readonly Mount[];
   readonly protectedPaths: ProtectedPaths;
 }
@@ -63,6 +63,7 @@ export function planMounts(
   const isOpen = (path: string): boolean => shown.enclosing(path)?.shows === 'write';
   return ok({
     mounts: layout.value.mounts,
+    isHeld: (path) => ['read', 'none'].includes(shown.enclosing(path)?.shows ?? ''),
     protectedPaths: {
       ...protectedPaths,
       existing: claimable(shown),

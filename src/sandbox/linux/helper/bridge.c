@@ -19,7 +19,6 @@
 #define SOCK_STREAM_ 1
 #define TCP_NODELAY_ 1
 #define SHUT_WR_ 1
-#define MSG_NOSIGNAL_ 0x4000
 
 /* One direction of a connection. */
 struct flow {

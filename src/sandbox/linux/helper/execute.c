@@ -1,5 +1,31 @@
 #include "helper.h"
 
+#include <linux/stat.h>
+
+/* What a search passes by. */
+struct file {
+  unsigned long long inode;
+  unsigned major;
+  unsigned minor;
+};
+
+static int identify(const char *path, struct file *file) {
+  struct statx found;
+  if (call6(__NR_statx, (word)AT_FDCWD, (word)path, 0, STATX_INO, (word)&found, 0) != 0) {
+    return 0;
+  }
+  file->inode = found.stx_ino;
+  file->major = found.stx_dev_major;
+  file->minor = found.stx_dev_minor;
+  return 1;
+}
+
+static int is_at(const char *path, const struct file *file) {
+  struct file other;
+  return file != 0 && identify(path, &other) && other.inode == file->inode && other.major == file->major &&
+         other.minor == file->minor;
+}
+
 /* A file without a known format is a shell script, as every shell and execvp(3) take it. */
 static long execute(const char *path, char **argv, char **envp) {
   long error = CALL(__NR_execve, path, argv, envp, 0);
@@ -10,6 +36,14 @@ static long execute(const char *path, char **argv, char **envp) {
     error = CALL(__NR_execve, "/bin/sh", argv - 1, envp, 0);
   }
   return error;
+}
+
+static int has_slash(const char *name) {
+  int has = 0;
+  for (; *name != 0; name++) {
+    has |= *name == '/';
+  }
+  return has;
 }
 
 static const char *search_path(char **envp) {
@@ -23,9 +57,9 @@ static const char *search_path(char **envp) {
 }
 
 /* Relative folders on PATH are skipped: a workspace must not be able to stand in for a system program. */
-static long execute_on_path(char **argv, char **envp) {
+static long execute_on_path(const char *name, char **argv, char **envp, const struct file *except) {
   static char candidate[MAX_PATH];
-  const char *name = argv[0];
+  char *shown = argv[0];
   long result = -ENOENT;
   const char *from = search_path(envp);
   while (*from != 0) {
@@ -43,8 +77,10 @@ static long execute_on_path(char **argv, char **envp) {
         *to++ = *at;
       }
       *to = 0;
-      long error = execute(candidate, argv, envp);
-      argv[0] = (char *)name;
+      /* Some programs look for what is theirs beside the path that they are told. */
+      argv[0] = has_slash(shown) ? candidate : shown;
+      long error = is_at(candidate, except) ? -ENOENT : execute(candidate, argv, envp);
+      argv[0] = shown;
       if (error == -EACCES) {
         result = error;
       } else if (error != -ENOENT && error != -ENOTDIR) {
@@ -57,20 +93,28 @@ static long execute_on_path(char **argv, char **envp) {
   return result;
 }
 
-void run(char **argv, char **envp) {
-  char *name = argv[0];
-  int has_slash = 0;
-  for (const char *at = name; *at != 0; at++) {
-    has_slash |= *at == '/';
-  }
-  long error = -ENOENT;
-  if (*name != 0) {
-    error = has_slash ? execute(name, argv, envp) : execute_on_path(argv, envp);
-  }
+static void __attribute__((noreturn)) give_up(const char *name, long error) {
   if (error == -ENOENT || error == -ENOTDIR) {
     say("cannot run '", name, "': not found");
     leave(127);
   }
   say("cannot run '", name, error == -E2BIG ? "': arguments or environment too long" : "': not executable");
   leave(126);
+}
+
+void run(char **argv, char **envp) {
+  const char *name = argv[0];
+  long error = -ENOENT;
+  if (*name != 0) {
+    error = has_slash(name) ? execute(name, argv, envp) : execute_on_path(name, argv, envp, 0);
+  }
+  give_up(name, error);
+}
+
+void run_another(const char *path, const char *name, char **argv, char **envp) {
+  struct file own;
+  if (!identify(path, &own)) {
+    give_up(name, -ENOENT);
+  }
+  give_up(name, execute_on_path(name, argv, envp, &own));
 }

@@ -19,12 +19,42 @@
 #define SIGNAL_COUNT 64
 #define SIGSET_BYTES 8
 #define POLLIN_ 1
+#define MSG_NOSIGNAL_ 0x4000
 
 /* Descriptors that the part before bubblewrap leaves for the part inside; everything else above 2 is closed. */
 #define LAUNCHER_FD 3
 #define KEEPER_FD 4
 
 typedef unsigned long word;
+
+#define SOL_SOCKET_ 1
+#define SCM_RIGHTS_ 1
+#define STREAM_COUNT 3
+
+/* A byte that carries the standard streams from process to process: of sendmsg(2), recvmsg(2) and cmsg(3). */
+struct span {
+  void *start;
+  word size;
+};
+
+struct parcel {
+  void *name;
+  unsigned name_size;
+  struct span *spans;
+  word span_count;
+  void *control;
+  word control_size;
+  int flags;
+};
+
+struct streams {
+  word size;
+  int level;
+  int type;
+  int descriptors[STREAM_COUNT];
+} __attribute__((aligned(8)));
+/* Without what fills it up. */
+#define STREAMS_SIZE (sizeof(word) + 2 * sizeof(int) + STREAM_COUNT * sizeof(int))
 
 struct waited {
   int descriptor;
@@ -184,6 +214,8 @@ void refuse_call(long listener);
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));
+/* Becomes the program of that name which is not the file at the path. */
+void run_another(const char *path, const char *name, char **argv, char **envp) __attribute__((noreturn));
 
 /* init.c */
 /* Starts the command as the first child of process 1 and ends with it. `listener`: of refused calls, or -1. */
@@ -203,6 +235,8 @@ void launch_with_landlock(char **argv, char **envp) __attribute__((noreturn));
 /* own.c */
 /* Runs the command as it is, with everything that it starts ending with that process, this one's parent. */
 void own(word parent, char **argv, char **envp) __attribute__((noreturn));
+/* Ends as a process with that wait status did. */
+void end_like(int status) __attribute__((noreturn));
 
 /* probe.c */
 /* Everything after --probe: tries one thing that a sandbox refuses or allows; exit code 0 when it worked. */
@@ -221,5 +255,15 @@ long connect_to(const char *path);
 /* connect.c */
 /* Joins standard input and output with a host, through the network proxy: a ProxyCommand for ssh. */
 void connect_through_proxy(const char *host, const char *port) __attribute__((noreturn));
+
+/* part.c */
+/* The name under which a program of a script was called that is asked about first; nothing for any other call. */
+const char *part_called(char **envp);
+/* Asks the runtime, and does what it says: becomes the program, ends with a message, or as what runs in its place did. */
+void ask_about_part(const char *name, char **argv, char **envp) __attribute__((noreturn));
+
+/* adopt.c */
+/* Runs the command with the standard streams that come over the connection which is its input. */
+void adopt(char **argv, char **envp) __attribute__((noreturn));
 
 #endif

@@ -40,6 +40,10 @@
  *       Instead of bubblewrap: see landlock.c.
  *   launch --own PARENT -- ARGV...
  *       Without a sandbox: see own.c.
+ *   launch --adopt -- ARGV...
+ *       Takes its standard streams from a connection: see adopt.c.
+ *   launch, called by a link in /run/cordon/parts
+ *       Inside: asks the runtime about the program with the name of the link: see part.c.
  *   launch --landlock-version
  *       Exits with the version of Landlock's interface; 0 when the kernel offers none.
  *   launch --probe NAME ARGS...
@@ -104,6 +108,13 @@ __attribute__((used)) void launch(word *stack) {
   word parent = 0;
   if (stack[0] < 1) {
     refuse("arguments");
+  }
+  const char *part = part_called(envp);
+  if (part != 0) {
+    ask_about_part(part, argv, envp);
+  }
+  if (stack[0] > 3 && is_same(argv[1], "--adopt") && is_same(argv[2], "--")) {
+    adopt(argv + 3, envp);
   }
   if (stack[0] > 4 && is_same(argv[1], "--own") && is_same(argv[3], "--")) {
     own(number_in(argv[2]), argv + 4, envp);

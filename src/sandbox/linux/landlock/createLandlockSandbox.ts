@@ -10,6 +10,7 @@ import { temporaryFolders } from '../../temporaryFolders.ts';
 import { helperMissing, isWsl1, wsl1 } from '../bubblewrap/explainFailure.ts';
 import { limitArguments } from '../bubblewrap/launcherArguments.ts';
 import type { LinuxSandboxOptions } from '../createLinuxSandbox.ts';
+import { adoptingArguments } from '../ownerArguments.ts';
 import { runProgram } from '../runProgram.ts';
 import { openRuntimeFolder } from '../runtimeFolder.ts';
 import { buildFilter } from '../seccomp/filter.ts';
@@ -125,7 +126,7 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         return fail(tooManyGrants(policy));
       }
       return ok({
-        owner: [],
+        owner: command.adoptsStreams === true ? adoptingArguments(report.value.path) : [],
         argv: [
           ...[report.value.path, '--landlock', '--seccomp', filters[policy.network]],
           ...(policy.network === 'on' ? ['--network'] : []),

@@ -1,0 +1,45 @@
+import { dirname, join } from 'node:path';
+import type { HeldPaths } from '../sandboxManager.ts';
+import { followGitPointer, gitAbove, isGitFolder, lookUp, ownTargets } from './gitFolders.ts';
+
+/** A repository whose hooks and configuration a running command cannot change. */
+export interface HeldRepository {
+  readonly gitFolder: string;
+  readonly workTree: string;
+}
+
+/**
+ * The repository in which git would find itself in a folder, which must be canonical. `none`: there is none. `loose`:
+ * the command of the sandbox could have made it, or can change what git executes or reads its configuration from.
+ */
+export function heldRepository(folder: string, { isHeld }: HeldPaths): HeldRepository | 'none' | 'loose' {
+  const own = join(folder, '.git');
+  const git = lookUp(own) === undefined ? gitAbove(folder) : own;
+  if (git === undefined) {
+    return 'none';
+  }
+  const [gitFolder, common] = targetsOf(git);
+  if (gitFolder === undefined) {
+    return 'loose';
+  }
+  const isPointer = gitFolder !== git;
+  const configured = common ?? gitFolder;
+  const decisive = [
+    ...(isPointer ? [git] : []),
+    join(configured, 'config'),
+    ...[join(gitFolder, 'commondir'), join(gitFolder, 'config.worktree')].filter(
+      (path) => lookUp(path) !== undefined,
+    ),
+  ];
+  const isWhole = lookUp(join(configured, 'config'))?.isFile() === true && decisive.every(isHeld);
+  return isWhole ? { gitFolder, workTree: dirname(git) } : 'loose';
+}
+
+/** The repository's folder, and the one with its configuration when that is another. */
+function targetsOf(git: string): readonly string[] {
+  const entry = lookUp(git);
+  if (entry?.isDirectory() === true) {
+    return isGitFolder(git) ? [git] : [];
+  }
+  return entry?.isFile() === true ? ownTargets(git, followGitPointer(git)) : [];
+}
