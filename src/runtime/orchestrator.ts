@@ -178,7 +178,14 @@ export class Orchestrator {
     const isAgreed =
       judgement.decision === 'prompt' && script.agreed.some((words) => isDeepStrictEqual(words, argv));
     if (judgement.decision === undefined || isAgreed) {
-      return ok({ ...script, argv, cwd, script: script.commandLine, judgement, decision: { kind: 'inside' } });
+      return ok({
+        ...script,
+        argv,
+        cwd,
+        script: script.commandLine,
+        judgement,
+        decision: { kind: 'inside' },
+      });
     }
     const obstacle = await obstacleTo({
       roots: roots.list().map(({ path }) => path),

@@ -42,6 +42,7 @@ export function createTestSandbox(searchPath: string = process.env['PATH'] ?? ''
     searchPath,
     log: silentLog,
     untrustedFolders: () => [],
+    ...(process.env['CORDON_MOUNTED_BY'] === 'bubblewrap' && { mountedBy: 'bubblewrap' }),
   });
 }
 
@@ -79,13 +80,21 @@ export interface TestRuntimeOptions {
   readonly patchHost?: PatchHost;
   readonly approval?: ApprovalPolicy;
   readonly rules?: RuleSet;
+  /** Takes a defence away. */
+  readonly changeSandbox?: (sandbox: SandboxManager) => SandboxManager;
 }
 
 /** A tool runtime over one temporary root, everything in it real. */
 export async function createTestRuntime(
   user: PolicyInput['user'] | ((root: string) => PolicyInput['user']) = {},
   parentEnv: NodeJS.ProcessEnv = process.env,
-  { reviewMode = 'never', patchHost, approval = defaultApproval, rules = noRules }: TestRuntimeOptions = {},
+  {
+    reviewMode = 'never',
+    patchHost,
+    approval = defaultApproval,
+    rules = noRules,
+    changeSandbox,
+  }: TestRuntimeOptions = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
   const root = { name: basename(folder.path), path: folder.path };
@@ -107,7 +116,7 @@ export async function createTestRuntime(
       rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(folder.path)),
       reviewModeFor: () => reviewMode,
     },
-    sandbox: createTestSandbox(),
+    sandbox: changeSandbox?.(createTestSandbox()) ?? createTestSandbox(),
     log: silentLog,
     approvals,
     audit: { record: (event) => audited.push(event) },

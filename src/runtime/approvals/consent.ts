@@ -10,6 +10,9 @@ import type { Question } from './decide.ts';
 import type { PartQuestion } from './decidePart.ts';
 import { offersAfter, offersBefore, offersForPart } from './offers.ts';
 
+/** Enough to recognize it. */
+const longestScript = 300;
+
 const once = (widenings: readonly Widening[]): Answer => ({ kind: 'allow', widenings, lasts: 'once' });
 
 /** Puts questions about commands to a person, in the caller's own card or among the approvals. */
@@ -66,7 +69,7 @@ export class Consent {
         cwd,
         commandLine: quoteWords(argv),
         title,
-        reason: `${reason} It is part of: ${script}`,
+        reason: `${reason} It is part of: ${script.slice(0, longestScript)}`,
         offers: offersForPart({ widenings, mayLeave }),
         scope,
       },

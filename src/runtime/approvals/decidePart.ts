@@ -47,7 +47,9 @@ function partQuestion({ reason }: Question, { widenings, mayLeave, obstacle }: W
   return {
     title: 'Run this part of the script?',
     reason:
-      obstacle === undefined ? reason : `${reason} It can only run in the sandbox of its script: ${obstacle}.`,
+      obstacle === undefined
+        ? reason
+        : `${reason} It can only run in the sandbox of its script: ${obstacle}.`,
     widenings,
     mayLeave,
   };

@@ -1,7 +1,7 @@
 import type { Answer } from '../approvals/approval.ts';
 
 /** A script that needs more answers than this is one that tires the person out. */
-const mostQuestions = 20;
+export const mostQuestions = 20;
 
 /** Puts the question; the signal ends when nobody waits for the answer any more. */
 export type Ask = (signal: AbortSignal) => Promise<Answer>;
@@ -22,22 +22,26 @@ export class Questions {
   #last: Promise<unknown> = Promise.resolve();
   #count = 0;
 
-  async ask(key: string, ask: Ask, signal: AbortSignal): Promise<Answer> {
+  async ask(key: string, ask: Ask, signal: AbortSignal): Promise<Answer | 'too-many'> {
     const refused = this.#refused.get(key);
     if (refused !== undefined) {
       return refused;
     }
     if (!this.#open.has(key) && this.#count >= mostQuestions) {
-      return { kind: 'deny', by: 'person', comment: 'This script has asked too many questions.' };
+      return 'too-many';
     }
     const open = this.#open.get(key) ?? this.#begin(key, ask);
     open.waiting++;
     const leave = (): void => {
       if (--open.waiting === 0) {
+        this.#forget(key, open);
         open.end.abort();
       }
     };
     signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) {
+      leave();
+    }
     const answer = await open.answer;
     signal.removeEventListener('abort', leave);
     return answer;
@@ -46,16 +50,24 @@ export class Questions {
   #begin(key: string, ask: Ask): Open {
     this.#count++;
     const end = new AbortController();
-    const answer = this.#last.then(() => ask(end.signal)).then((given) => {
-      this.#open.delete(key);
-      if (given.kind === 'deny' && given.by === 'person') {
-        this.#refused.set(key, given);
-      }
-      return given;
-    });
+    const answer = this.#last.then(() => ask(end.signal));
     const open: Open = { answer, end, waiting: 0 };
     this.#open.set(key, open);
-    this.#last = answer;
+    this.#last = answer.then(
+      (given) => {
+        this.#forget(key, open);
+        if (given.kind === 'deny' && given.by === 'person') {
+          this.#refused.set(key, given);
+        }
+      },
+      () => this.#forget(key, open),
+    );
     return open;
+  }
+
+  #forget(key: string, open: Open): void {
+    if (this.#open.get(key) === open) {
+      this.#open.delete(key);
+    }
   }
 }

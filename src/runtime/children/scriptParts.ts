@@ -89,7 +89,8 @@ export class ScriptParts {
   }
 
   async #serve(part: PartConnection, question: PartQuestion | undefined, sandbox: HeldPaths): Promise<void> {
-    if (question === undefined) {
+    // What no link stands for was asked by somebody else, and nobody has to.
+    if (question === undefined || !this.door.programs.includes(question.argv[0] ?? '')) {
       part.runInside();
       return;
     }
@@ -142,6 +143,11 @@ export class ScriptParts {
           (signal) => this.#options.consent.ofPart(judged, decision.question, { owner, signal }),
           part.ended,
         );
+        if (answer === 'too-many') {
+          entry.failed(judged, tooMany);
+          part.deny(tooMany);
+          return;
+        }
         entry.answered(judged, answer);
         if (answer.kind === 'deny') {
           part.deny(wordsOf(refusalFor(answer, decision.question)));
@@ -214,7 +220,11 @@ export class ScriptParts {
       await process.closed;
       part.ended.removeEventListener('abort', kill);
       const exit = process.exit ?? { exitCode: 1, sandboxDenied: false };
-      entry.ended(judged, { exit, findings: process.findings.length, durationMs: performance.now() - startedAt });
+      entry.ended(judged, {
+        exit,
+        findings: process.findings.length,
+        durationMs: performance.now() - startedAt,
+      });
       part.exit(exit);
     } finally {
       this.#running--;
@@ -237,6 +247,8 @@ export class ScriptParts {
     return streams;
   }
 }
+
+const tooMany = 'this script has asked about too many of its parts: run them as commands of their own.';
 
 function wordsOf({ message, hint }: RefusedCommand): string {
   return `${message} ${hint}`;

@@ -37,10 +37,7 @@ export class WorkFolder {
 
   /** Whether its path still leads to it, over no link. */
   async isInPlace(): Promise<boolean> {
-    const [own, named] = await Promise.all([
-      this.#handle.stat(),
-      stat(this.path).catch(() => undefined),
-    ]);
+    const [own, named] = await Promise.all([this.#handle.stat(), stat(this.path).catch(() => undefined)]);
     const isSame = own.ino === named?.ino && own.dev === named.dev;
     return isSame && (await readlink(this.place)) === this.path;
   }

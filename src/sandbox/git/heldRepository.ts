@@ -12,9 +12,9 @@ export interface HeldRepository {
  * The repository in which git would find itself in a folder, which must be canonical. `none`: there is none. `loose`:
  * the command of the sandbox could have made it, or can change what git executes or reads its configuration from.
  */
-export function heldRepository(folder: string, { isHeld }: HeldPaths): HeldRepository | 'none' | 'loose' {
-  const own = join(folder, '.git');
-  const git = lookUp(own) === undefined ? gitAbove(folder) : own;
+export function heldRepository(folder: string, sandbox: HeldPaths): HeldRepository | 'none' | 'loose' {
+  // An empty `.git` of a launcher, which keeps commands from making one, is none for git either.
+  const git = gitAbove(join(folder, '.git'));
   if (git === undefined) {
     return 'none';
   }
@@ -31,7 +31,8 @@ export function heldRepository(folder: string, { isHeld }: HeldPaths): HeldRepos
       (path) => lookUp(path) !== undefined,
     ),
   ];
-  const isWhole = lookUp(join(configured, 'config'))?.isFile() === true && decisive.every(isHeld);
+  const isWhole =
+    lookUp(join(configured, 'config'))?.isFile() === true && decisive.every((path) => sandbox.isHeld(path));
   return isWhole ? { gitFolder, workTree: dirname(git) } : 'loose';
 }
 

@@ -14,14 +14,7 @@ import type { ProxyEndpoint } from '../network/proxyEndpoint.ts';
 import { isInside } from '../paths.ts';
 import { accessTo } from '../policy/fileRules.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
-import type {
-  Command,
-  HeldPaths,
-  Launch,
-  Launcher,
-  SandboxError,
-  SandboxReport,
-} from '../sandboxManager.ts';
+import type { Command, HeldPaths, Launch, Launcher, SandboxError, SandboxReport } from '../sandboxManager.ts';
 import { temporaryFolders } from '../temporaryFolders.ts';
 import { tooManyArguments } from './bubblewrap/argumentLimits.ts';
 import { canonicalPath } from './bubblewrap/disk.ts';

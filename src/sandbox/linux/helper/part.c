@@ -57,12 +57,11 @@ const char *part_called(char **envp) {
       return 0;
     }
   }
-  path += sizeof folder_path - 1;
-  /* What comes from `/run/cordon/parts//name`. */
-  while (*path == '/') {
-    path++;
+  const char *name = path;
+  for (; *path != 0; path++) {
+    name = *path == '/' ? path + 1 : name;
   }
-  return path;
+  return name;
 }
 
 static int send_all(int to, const void *from, word size) {
