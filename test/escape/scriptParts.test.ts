@@ -205,7 +205,7 @@ describe('A script cannot make an allowed part of it run its own code', function
     });
   }
 
-  it('by a library that the loader is told to load', async () => {
+  it('by variables for the loader, or any others of its own', async () => {
     const test = await setUp(allowing('env'));
     const text = await run(test, 'export LD_LIBRARY_PATH=/nonexistent SMUGGLED=1', 'env; env -i A=1 env');
     assert.doesNotMatch(text, /LD_LIBRARY_PATH|SMUGGLED/);

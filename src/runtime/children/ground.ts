@@ -52,7 +52,7 @@ export async function findGround(
     return fail(
       repository === 'none'
         ? 'it is in no repository of git'
-        : 'its words name another repository, or a program for git to run',
+        : 'of git only fetch, ls-remote, pull and push run apart, in their own repository, and without a program to run among their words',
     );
   }
   const folder = await WorkFolder.open(cwd);

@@ -1,10 +1,16 @@
 import { dirname, join } from 'node:path';
 import type { HeldPaths } from '../sandboxManager.ts';
+import { parseGitConfig } from './configFile.ts';
 import { followGitPointer, gitAbove, isGitFolder, lookUp, ownTargets } from './gitFolders.ts';
+import { readText } from './readText.ts';
+
+const maxConfigBytes = 1 << 20;
 
 /** A repository whose hooks and configuration a running command cannot change. */
 export interface HeldRepository {
   readonly gitFolder: string;
+  /** With the configuration; another one only for a linked worktree. */
+  readonly commonFolder: string;
   readonly workTree: string;
 }
 
@@ -31,9 +37,20 @@ export function heldRepository(folder: string, sandbox: HeldPaths): HeldReposito
       (path) => lookUp(path) !== undefined,
     ),
   ];
-  const isWhole =
-    lookUp(join(configured, 'config'))?.isFile() === true && decisive.every((path) => sandbox.isHeld(path));
-  return isWhole ? { gitFolder, workTree: dirname(git) } : 'loose';
+  const isWhole = isConfiguredAlone(gitFolder, configured) && decisive.every((path) => sandbox.isHeld(path));
+  return isWhole ? { gitFolder, commonFolder: configured, workTree: dirname(git) } : 'loose';
+}
+
+/** Whether there is no second file that git reads if it comes to be: launchers remove that one, but do not prevent it. */
+function isConfiguredAlone(gitFolder: string, configured: string): boolean {
+  const config = join(configured, 'config');
+  const entries = parseGitConfig(readText(config, maxConfigBytes) ?? '');
+  return (
+    entries !== undefined &&
+    lookUp(config)?.isFile() === true &&
+    (lookUp(join(gitFolder, 'config.worktree')) !== undefined ||
+      !entries.some(({ key }) => key === 'extensions.worktreeconfig'))
+  );
 }
 
 /** The repository's folder, and the one with its configuration when that is another. */

@@ -17,7 +17,11 @@ const overrides: readonly (readonly [key: string, value: string])[] = [
 export function pinnedGit(repository: HeldRepository | undefined): Readonly<Record<string, string>> {
   return {
     GIT_DIR: repository?.gitFolder ?? '/dev/null',
-    ...(repository !== undefined && { GIT_WORK_TREE: repository.workTree }),
+    ...(repository !== undefined && {
+      // Outranks the file `commondir`, which a command can make for a moment.
+      GIT_COMMON_DIR: repository.commonFolder,
+      GIT_WORK_TREE: repository.workTree,
+    }),
     GIT_CONFIG_COUNT: String(overrides.length),
     ...Object.fromEntries(
       overrides.flatMap(([key, value], index) => [
@@ -28,13 +32,19 @@ export function pinnedGit(repository: HeldRepository | undefined): Readonly<Reco
   };
 }
 
+/**
+ * What talks with other repositories, and is the reason to leave a sandbox. Others execute what lies about in a
+ * repository's folder: `rebase --continue` the lines of its list.
+ */
+const talking: ReadonlySet<string> = new Set(['fetch', 'ls-remote', 'pull', 'push']);
+
 /** Options that name a program to run or outrank the variables; git takes any beginning of one for it. */
 const loosening = ['--exec', '--receive-pack', '--recurse-submodules', '--upload-pack'];
 
-/** Whether the words of a git command name another repository or something to execute. */
+/** Whether the words of a git command may do more than talk with another repository for the one that is pinned. */
 export function loosensGit([, command = '', ...rest]: readonly string[]): boolean {
   return (
-    command.startsWith('-') ||
+    !talking.has(command) ||
     rest.some((word) => {
       const [name = ''] = word.split('=');
       const isLoosening = /^--./.test(name) && loosening.some((option) => option.startsWith(name));

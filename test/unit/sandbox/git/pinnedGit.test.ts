@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { mkdirSync, realpathSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdirSync, realpathSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { heldRepository } from '../../../../src/sandbox/git/heldRepository.ts';
 import { loosensGit, pinnedGit } from '../../../../src/sandbox/git/pinnedGit.ts';
@@ -34,6 +34,9 @@ describe('words for git', () => {
       'git push --recurse-submodules=on-demand',
       'git fetch --upload-pack=x',
       'git push ext::sh',
+      'git rebase --continue',
+      'git alias',
+      'git',
     ]) {
       assert.equal(loosens(line), true, line);
     }
@@ -47,6 +50,7 @@ describe('the repository that a command cannot change', () => {
     execFileSync('git', ['-c', 'user.name=T', '-c', 'user.email=t@example.org', ...args], {
       cwd,
       encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
       env: { ...process.env, ...env },
     }).trim();
   before(async () => {
@@ -65,12 +69,14 @@ describe('the repository that a command cannot change', () => {
   });
 
   it('is the one that git finds', () => {
-    const found = { gitFolder: join(root, '.git'), workTree: root };
+    const common = join(root, '.git');
+    const found = { gitFolder: common, commonFolder: common, workTree: root };
     assert.deepEqual(heldRepository(root, all), found);
     assert.deepEqual(heldRepository(join(root, 'sub'), all), found);
     const tree = join(root, '../tree');
     assert.deepEqual(heldRepository(tree, all), {
       gitFolder: join(root, '.git/worktrees/tree'),
+      commonFolder: common,
       workTree: tree,
     });
     assert.equal(heldRepository('/', all), 'none');
@@ -82,6 +88,10 @@ describe('the repository that a command cannot change', () => {
     assert.equal(heldRepository(tree, but('/tree/.git')), 'loose');
     assert.equal(heldRepository(tree, but('/commondir')), 'loose');
     assert.equal(heldRepository(tree, but('/.git/config')), 'loose');
+    git(root, ['config', 'extensions.worktreeConfig', 'true']);
+    assert.equal(heldRepository(root, all), 'loose');
+    git(root, ['config', '--unset', 'extensions.worktreeConfig']);
+    assert.notEqual(heldRepository(root, all), 'loose');
     const [linked, forged] = [join(folder.path, 'linked'), join(folder.path, 'forged')];
     [linked, forged].forEach((path) => mkdirSync(path));
     symlinkSync(join(root, '.git'), join(linked, '.git'));
@@ -94,11 +104,19 @@ describe('the repository that a command cannot change', () => {
     const sub = join(root, 'sub');
     git(sub, ['init', '-q']);
     git(sub, ['config', 'core.hooksPath', 'hooks']);
-    const pinned = pinnedGit({ gitFolder: join(root, '.git'), workTree: root });
+    const own = join(root, '.git');
+    const pinned = pinnedGit({ gitFolder: own, commonFolder: own, workTree: root });
     assert.equal(git(sub, ['rev-parse', '--show-toplevel']), sub);
     assert.equal(git(sub, ['rev-parse', '--show-toplevel'], pinned), root);
     assert.equal(git(sub, ['rev-parse', '--show-prefix'], pinned), 'sub/');
     assert.equal(git(sub, ['config', 'core.hooksPath'], pinned), '/dev/null');
     assert.throws(() => git(sub, ['status'], pinnedGit(undefined)));
+    git(sub, ['config', 'test.planted', 'yes']);
+    git(root, ['config', 'test.own', 'yes']);
+    writeFileSync(join(own, 'commondir'), join(sub, '.git'));
+    assert.equal(git(root, ['config', 'test.planted']), 'yes');
+    assert.throws(() => git(root, ['config', 'test.planted'], pinned));
+    assert.equal(git(root, ['config', 'test.own'], pinned), 'yes');
+    rmSync(join(own, 'commondir'));
   });
 });
