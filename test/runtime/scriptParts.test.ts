@@ -119,6 +119,16 @@ describe('Parts of a script', function () {
     assert.match(asked[0]?.reason ?? '', /“git push” \(test\.rules:1\)[^]*It is part of: \.\/work\.sh/);
   });
 
+  it('are asked about beside git commands of the line, for which the repository is writable', async () => {
+    const { asked, test } = await setUp({}, 'once');
+    const bare = repositories(test);
+    const cmd = `git status --short && ${await script(test, `git push ${bare} main`)}`;
+    const { text } = await test.call('exec_command', { cmd, login: false }, { allow: false });
+    assert.match(text, /main -> main/);
+    assert.equal(asked.length, 1);
+    assert.equal(heads(bare), 'main');
+  });
+
   it('end with 126 when the person says no, and the script goes on', async () => {
     const { asked, test } = await setUp({}, 'deny');
     const bare = repositories(test);

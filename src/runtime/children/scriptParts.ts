@@ -8,7 +8,7 @@ import type { Consent } from '../approvals/consent.ts';
 import { refusalFor } from '../approvals/refusals.ts';
 import type { Audit } from '../audit/audit.ts';
 import { CommandAudit } from '../audit/commandAudit.ts';
-import type { ExecBackend } from '../exec/execBackend.ts';
+import type { ExecBackend, ExitStatus, StartParams } from '../exec/execBackend.ts';
 import type { JudgedPart, Orchestrator } from '../orchestrator.ts';
 import type { RefusedCommand } from '../places.ts';
 import type { Ground } from './ground.ts';
@@ -163,72 +163,79 @@ export class ScriptParts {
   /** Runs it with what was given, as long as everything is as it was when it was given; resolves when it has ended. */
   async #runApart(
     part: PartConnection,
-    { argv, isTerminal }: PartQuestion,
+    question: PartQuestion,
     judged: JudgedPart,
     ground: Ground | undefined,
     widenings: readonly Widening[],
     entry: CommandAudit,
   ): Promise<void> {
     const script = await this.#script.promise;
-    const prepared = await this.#options.orchestrator.preparePart({ argv, isTerminal }, script, widenings);
+    const prepared = await this.#options.orchestrator.preparePart(question, script, widenings);
     const leaves = widenings.some(({ kind }) => kind === 'unsandboxed');
-    const obstacle = !prepared.ok
-      ? wordsOf(prepared.error)
-      : isUnsandboxed(prepared.value.policy) !== leaves
-        ? 'the policy of the folder has changed meanwhile.'
-        : ground === undefined || !(await ground.folder.isInPlace())
-          ? `the folder ${judged.cwd} is not the one any more that was asked about.`
-          : this.#running >= mostRunning
-            ? `${mostRunning} parts of this script run already.`
-            : undefined;
-    if (!prepared.ok || ground === undefined || obstacle !== undefined) {
-      const message = obstacle ?? '';
+    const refuse = (message: string): void => {
       entry.failed(judged, message);
       part.deny(message);
-      return;
-    }
-    this.#running++;
-    const startedAt = performance.now();
-    try {
-      const streams = await this.#streamsOf(part);
-      if (streams === undefined) {
-        entry.failed(judged, 'its streams did not come');
-        part.fail('it could not be started.');
-        return;
-      }
-      const started = await this.#options.backend.start({
-        argv: [ground.program, ...argv.slice(1)],
+    };
+    if (!prepared.ok) {
+      refuse(wordsOf(prepared.error));
+    } else if (isUnsandboxed(prepared.value.policy) !== leaves) {
+      refuse('the policy of the folder has changed meanwhile.');
+    } else if (ground === undefined || !(await ground.folder.isInPlace())) {
+      refuse(`the folder ${judged.cwd} is not the one any more that was asked about.`);
+    } else if (this.#running >= mostRunning) {
+      refuse(`${mostRunning} parts of this script run already.`);
+    } else {
+      this.#running++;
+      const command = {
+        argv: [ground.program, ...question.argv.slice(1)],
         // Outside the very folder; a sandbox has its own view, which is why git is told its repository.
         cwd: leaves ? ground.folder.place : ground.folder.path,
         env: { ...prepared.value.env, ...ground.env },
         policy: prepared.value.policy,
-        streams,
-      });
-      if (!started.ok) {
-        streams.destroy();
-        entry.failed(judged, started.error.message);
-        part.fail(wordsOf(started.error));
-        return;
-      }
-      const process = started.value;
-      const kill = (): void => void process.terminate(0);
-      part.onSignal = (name) => void process.signal(name);
-      part.ended.addEventListener('abort', kill);
-      if (part.ended.aborted) {
-        kill();
-      }
-      await process.closed;
-      part.ended.removeEventListener('abort', kill);
-      const exit = process.exit ?? { exitCode: 1, sandboxDenied: false };
-      entry.ended(judged, {
-        exit,
-        findings: process.findings.length,
-        durationMs: performance.now() - startedAt,
-      });
-      part.exit(exit);
-    } finally {
-      this.#running--;
+      };
+      await this.#run(part, command, judged, entry).finally(() => this.#running--);
     }
+  }
+
+  async #run(
+    part: PartConnection,
+    command: Pick<StartParams, 'argv' | 'cwd' | 'env' | 'policy'>,
+    judged: JudgedPart,
+    entry: CommandAudit,
+  ): Promise<void> {
+    const startedAt = performance.now();
+    const fail = (message: string): void => {
+      entry.failed(judged, message);
+      part.fail(message);
+    };
+    const streams = await this.#streamsOf(part);
+    if (streams === undefined) {
+      fail('its input and output did not come.');
+      return;
+    }
+    const started = await this.#options.backend.start({ ...command, streams });
+    if (!started.ok) {
+      streams.destroy();
+      fail(wordsOf(started.error));
+      return;
+    }
+    const { value: process } = started;
+    const kill = (): void => void process.terminate(0);
+    part.onSignal = (name) => void process.signal(name);
+    part.ended.addEventListener('abort', kill);
+    if (part.ended.aborted) {
+      kill();
+    }
+    await process.closed;
+    part.ended.removeEventListener('abort', kill);
+    // What is closed has exited.
+    const exit = process.exit as ExitStatus;
+    entry.ended(judged, {
+      exit,
+      findings: process.findings.length,
+      durationMs: performance.now() - startedAt,
+    });
+    part.exit(exit);
   }
 
   /** The connection over which the streams come; undefined when it does not. */
