@@ -3,11 +3,20 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { PolicyClause, SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
 import type { Result } from '../base/result.ts';
+import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import type { Grant } from '../runtime/approvals/grant.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { grantEnd, grantLabel, grantOrigin } from './grants/grantWords.ts';
 import { limitFacts, purposeOf, sortedFiles, variableNames } from './policyFacts.ts';
-import { cacheWords, gitWords, modeWords, networkWords, sourceWords, tmpWords } from './policyWords.ts';
+import {
+  approvalModeWords,
+  cacheWords,
+  gitWords,
+  modeWords,
+  networkWords,
+  sourceWords,
+  tmpWords,
+} from './policyWords.ts';
 import type { Words } from './policyWords.ts';
 import { table } from './textTable.ts';
 
@@ -17,6 +26,8 @@ export interface PageSurroundings {
   readonly launcher: string | undefined;
   /** The environment of the process that starts commands. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  /** When commands of the root are asked about. */
+  readonly approval: Result<ApprovalPolicy, PolicyError>;
   /** The grants in force in the root. */
   readonly grants: readonly Grant[];
   readonly now: Date;
@@ -46,7 +57,12 @@ function problemSections({ field, message, hint }: PolicyError): readonly string
 function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): readonly string[] {
   const mode = section(`Mode: ${modeWords[policy.mode].label}`, policy, 'mode', modeWords[policy.mode]);
   if (isUnsandboxed(policy)) {
-    return [...mode, 'Nothing is confined, so no other clause counts.', ...grantSections(surroundings)];
+    return [
+      ...mode,
+      'Nothing is confined, so no other clause counts.',
+      ...approvalSections(surroundings),
+      ...grantSections(surroundings),
+    ];
   }
   return [
     'This page follows the settings. Where a clause is changed stands below it; the status bar changes mode, network and profile for this folder.',
@@ -60,6 +76,7 @@ function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): 
     ...socketSections(policy),
     ...environmentSections(policy, surroundings),
     ...limitSections(policy),
+    ...approvalSections(surroundings),
     ...grantSections(surroundings),
     '## Enforced by',
     surroundings.launcher ?? 'Nobody has looked yet: run “Cordon: Check Sandbox”.',
@@ -153,6 +170,19 @@ function limitSections(policy: SandboxPolicy): readonly string[] {
 }
 
 /** They are in the clauses above already: here with their ends. */
+function approvalSections({ approval }: PageSurroundings): readonly string[] {
+  if (!approval.ok) {
+    const { message, hint } = approval.error;
+    return ['## When you are asked', `${message} ${hint}`];
+  }
+  const { mode, source } = approval.value;
+  const { label, detail } = approvalModeWords[mode];
+  return [
+    `## When you are asked: ${label}`,
+    `${detail}\nDecided by: ${sourceWords[source]}. Change: cordon.approvals.policy`,
+  ];
+}
+
 function grantSections({ grants, now }: PageSurroundings): readonly string[] {
   if (grants.length === 0) {
     return [];

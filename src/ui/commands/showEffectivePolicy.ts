@@ -37,6 +37,7 @@ export function registerShowEffectivePolicy({
           effectivePolicyPage(root, policies.policyFor(root), {
             launcher: launcherWords(policies.policyFor(root), health),
             parentEnv: process.env,
+            approval: policies.approvalPolicyFor(root),
             grants: grants.list(root.path),
             now: new Date(),
           }),

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { fail, ok } from '../../../src/base/result.ts';
+import { defaultApproval } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { effectivePolicyPage } from '../../../src/ui/effectivePolicyPage.ts';
 import { allFrom, policyOf } from '../../harness/policyOf.ts';
 
@@ -7,6 +8,7 @@ const root = { name: 'project', path: '/w' };
 const surroundings = {
   launcher: 'bubblewrap 0.8.0 (/usr/bin/bwrap).',
   parentEnv: { PATH: '/usr/bin', EXAMPLE_TOKEN: 'secret-value', HOME: '/home/ann' },
+  approval: ok({ ...defaultApproval, source: 'workspace' } as const),
   grants: [],
   now: new Date(),
 };
@@ -45,6 +47,7 @@ describe('the page of the effective policy', () => {
         'Sockets of this machine',
         'Environment',
         'Limits',
+        'When you are asked: On request',
         'Enforced by',
       ],
     );
@@ -106,6 +109,16 @@ describe('the page of the effective policy', () => {
     const section = granted.split(/^## /m).find((text) => text.startsWith('Grants')) ?? '';
     assert.match(section, /^- Writing to \/srv\/data, until revoked: granted at .* for “make \| tee log”$/m);
     assert.match(section, /Cordon: Revoke Grants…/);
+  });
+
+  it('tells when somebody is asked, and what is wrong where that is not known', () => {
+    assert.match(
+      page,
+      /^## When you are asked: On request\n\n.*\nDecided by: narrowed by the workspace\. Change: cordon\.approvals\.policy$/m,
+    );
+    const problem = { field: 'f', message: 'cordon.approvals.policy is 3.', hint: 'Correct it.' };
+    const wrong = effectivePolicyPage(root, ok(policy), { ...surroundings, approval: fail(problem) });
+    assert.match(wrong, /^## When you are asked\n\ncordon\.approvals\.policy is 3\. Correct it\.$/m);
   });
 
   it('is short when nothing is confined', () => {
