@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { neverAsk } from '../../src/runtime/approvals/approvalPolicy.ts';
 import { listProcesses } from '../harness/processes.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
 import type { TestRuntime } from '../harness/testRuntime.ts';
@@ -210,6 +211,30 @@ describe('exec_command and write_stdin', () => {
     const typed = await open.call('write_stdin', { session_id: session.id, chars: 'x\n' }, { allow: false });
     assert.match(typed.text, /write_stdin failed: the person declined/);
     await open.dispose();
+  });
+
+  it('lets the "never" of a workspace open nothing where there is no sandbox', async () => {
+    for (const source of ['user', 'workspace'] as const) {
+      const open = await createTestRuntime({ mode: 'danger-full-access' }, process.env, {
+        approval: { ...neverAsk, source },
+      });
+      const root = { name: 'root', path: open.root };
+      const session = await open.runtime.runForPerson({ commandLine: 'cat', cwd: open.root, root });
+      assert.ok(session.ok);
+      const ran = await open.call('exec_command', { cmd: 'echo ran' }, { allow: false });
+      const typed = await open.call(
+        'write_stdin',
+        { session_id: session.value.id, chars: 'x\n' },
+        { allow: false },
+      );
+      const isRefused = source === 'workspace';
+      assert.deepEqual([ran.isError, typed.isError], [isRefused, isRefused], `${ran.text}\n${typed.text}`);
+      if (isRefused) {
+        assert.match(ran.text, /none is asked \(cordon\.approvals\.policy is "never"\)/);
+        assert.match(typed.text, /none is asked \(cordon\.approvals\.policy is "never"\)/);
+      }
+      await open.dispose();
+    }
   });
 
   it('gives children core variables, no secrets, no pager', async () => {

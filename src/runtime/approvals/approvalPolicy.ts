@@ -33,6 +33,14 @@ export const defaultApproval: ApprovalPolicy = { mode: 'on-request', asks: every
 export const neverAsk: ApprovalPolicy = { mode: 'never', asks: nothing, source: 'default' };
 
 /**
+ * Whether the person wants no questions even where there is no sandbox. A workspace cannot want that for them: its
+ * `never` refuses what would be asked.
+ */
+export function runsUnasked({ mode, source }: ApprovalPolicy): boolean {
+  return mode === 'never' && source !== 'workspace';
+}
+
+/**
  * The approval policy of a root. A workspace can only make it stricter: it may ask for `untrusted`, or for `never`,
  * and neither where the person's own word is one of these already.
  */

@@ -5,6 +5,7 @@ import { isWideEnough, whyConfined } from '../../sandbox/policy/widening.ts';
 import type { Judgement } from '../../sandbox/rules/judgeCommand.ts';
 import type { Root } from '../roots.ts';
 import type { ApprovalPolicy, QuestionKind } from './approvalPolicy.ts';
+import { runsUnasked } from './approvalPolicy.ts';
 import {
   dangerWords,
   escalationWords,
@@ -15,6 +16,7 @@ import {
   wideningWords,
 } from './reasons.ts';
 import type { RequestedPermissions } from './permissions.ts';
+import { unaskedRefusal } from './refusals.ts';
 
 /** Everything that has a say in whether a command runs. */
 export interface DecisionInput {
@@ -88,7 +90,7 @@ function decideByClass({ judgement, approval, policy, root }: DecisionInput): De
   const run: Decision = { kind: 'run', by: 'policy', widenings: [] };
   if (isUnsandboxed(policy)) {
     // Whoever took away both the sandbox and the questions means it.
-    return approval.mode === 'never' ? run : ask(approval, 'sandbox', fullAccessWords(root), []);
+    return runsUnasked(approval) ? run : ask(approval, 'sandbox', fullAccessWords(root), []);
   }
   if (judgement.class === 'dangerous' || judgement.class === 'forced-removal') {
     return ask(approval, 'sandbox', dangerWords(judgement), []);
@@ -106,17 +108,7 @@ function ask(
   words: Pick<Question, 'title' | 'reason'>,
   widenings: readonly Widening[],
 ): Decision {
-  if (approval.asks[kind]) {
-    return { kind: 'ask', question: { ...words, widenings } };
-  }
-  const setting =
-    approval.mode === 'granular'
-      ? `cordon.approvals.granular.${kind} is off`
-      : 'cordon.approvals.policy is "never"';
-  return {
-    kind: 'refuse',
-    by: 'policy',
-    message: `a person would have to agree, and none is asked (${setting}). ${words.reason}`,
-    hint: 'Find a way that needs no agreement, or tell the person what you could not do, and why.',
-  };
+  return approval.asks[kind]
+    ? { kind: 'ask', question: { ...words, widenings } }
+    : { kind: 'refuse', by: 'policy', ...unaskedRefusal(approval, kind, words) };
 }

@@ -1,5 +1,6 @@
 import type { RefusedCommand } from '../places.ts';
 import type { Denied } from './approval.ts';
+import type { ApprovalPolicy, QuestionKind } from './approvalPolicy.ts';
 import type { Question } from './decide.ts';
 
 /** What a no means for the agent, and what to do now. */
@@ -19,9 +20,26 @@ export function refusalFor({ by, comment }: Denied, { reason }: Pick<Question, '
     case 'nobody':
       return {
         message: `a person would have to agree, and there is nobody to ask here. ${reason}`,
-        hint: 'Find a way that needs no agreement, or tell the person what you could not do, and why.',
+        hint: withoutAgreement,
       };
     case 'gone':
       return { message: 'the call was cancelled before anybody answered.', hint: 'Nothing ran.' };
   }
 }
+
+/** Why nobody is asked at all, and what to do now. */
+export function unaskedRefusal(
+  { mode }: ApprovalPolicy,
+  kind: QuestionKind,
+  { reason }: Pick<Question, 'reason'>,
+): RefusedCommand {
+  const setting =
+    mode === 'granular' ? `cordon.approvals.granular.${kind} is off` : `cordon.approvals.policy is "${mode}"`;
+  return {
+    message: `a person would have to agree, and none is asked (${setting}). ${reason}`,
+    hint: withoutAgreement,
+  };
+}
+
+const withoutAgreement =
+  'Find a way that needs no agreement, or tell the person what you could not do, and why.';

@@ -2,8 +2,10 @@ import { setTimeout as delay } from 'node:timers/promises';
 import * as z from 'zod';
 import type { Approvals } from '../approvals/approvals.ts';
 import type { ApprovalRequest } from '../approvals/approval.ts';
+import { runsUnasked } from '../approvals/approvalPolicy.ts';
 import { offersBefore } from '../approvals/offers.ts';
-import { refusalFor } from '../approvals/refusals.ts';
+import { refusalFor, unaskedRefusal } from '../approvals/refusals.ts';
+import type { RefusedCommand } from '../places.ts';
 import type { Roots } from '../roots.ts';
 import { waitForYield } from '../sessions/answer.ts';
 import type { Session } from '../sessions/session.ts';
@@ -59,7 +61,11 @@ export function createWriteStdinTool({
     inputSchema: writeStdinSchema,
     invocationMessage: ({ session_id, chars }) =>
       chars === '' ? `Waiting for session ${session_id}` : `Typing into session ${session_id}`,
-    confirmation: async ({ session_id, chars }) => questionFor(sessions.get(session_id), chars, roots),
+    async confirmation({ session_id, chars }) {
+      const session = sessions.get(session_id);
+      const typing = session && decideTyping(session, chars, roots);
+      return typing?.kind === 'ask' ? typing.question : undefined;
+    },
 
     async invoke(input, context): Promise<ToolResult> {
       const startedAt = performance.now();
@@ -70,14 +76,17 @@ export function createWriteStdinTool({
           hint: 'It has finished and its output was returned, or it never existed: see list_sessions.',
         });
       }
-      const question = questionFor(session, input.chars, roots);
-      if (question !== undefined && !context.wasConfirmed(question)) {
+      const typing = decideTyping(session, input.chars, roots);
+      if (typing.kind === 'refuse') {
+        return toolError('write_stdin', typing);
+      }
+      if (typing.kind === 'ask' && !context.wasConfirmed(typing.question)) {
         const answer = await approvals.ask(
-          requestToType(session, input.chars, question, context.owner),
+          requestToType(session, input.chars, typing.question, context.owner),
           context.signal,
         );
         if (answer.kind === 'deny') {
-          return toolError('write_stdin', refusalFor(answer, { reason: question.title }));
+          return toolError('write_stdin', refusalFor(answer, { reason: typing.question.title }));
         }
       }
       if (input.chars !== '' && !type(session, input.chars)) {
@@ -118,18 +127,36 @@ function type(session: Session, chars: string): boolean {
   return session.write(chars);
 }
 
-/** Typing runs commands as much as a command line does, so without a sandbox it is asked about, too. */
-function questionFor(session: Session | undefined, chars: string, roots: Roots): Confirmation | undefined {
-  if (session === undefined || !session.isUnsandboxed || chars === '' || chars === interrupt) {
-    return undefined;
+type Typing =
+  | { readonly kind: 'run' }
+  | { readonly kind: 'ask'; readonly question: Confirmation }
+  | ({ readonly kind: 'refuse' } & RefusedCommand);
+
+/** Typing runs commands as much as a command line does, so without a sandbox it is decided about as one. */
+function decideTyping(session: Session, chars: string, roots: Roots): Typing {
+  if (!session.isUnsandboxed || chars === '' || chars === interrupt) {
+    return { kind: 'run' };
   }
   const approval = roots.approvalPolicyFor(session.root);
-  return approval.ok && approval.value.mode === 'never'
-    ? undefined
-    : {
-        title: 'Type without a sandbox?',
-        message: `${JSON.stringify(chars)}\n\ntyped into: ${session.commandLine}\n\nThis session has no sandbox: what is typed can change any file of yours and reach the network.`,
-      };
+  if (!approval.ok) {
+    return { kind: 'refuse', ...approval.error };
+  }
+  if (runsUnasked(approval.value)) {
+    return { kind: 'run' };
+  }
+  return approval.value.asks.sandbox
+    ? { kind: 'ask', question: questionAbout(session, chars) }
+    : { kind: 'refuse', ...unaskedRefusal(approval.value, 'sandbox', { reason: withoutSandbox }) };
+}
+
+const withoutSandbox =
+  'This session has no sandbox: what is typed can change any file of yours and reach the network.';
+
+function questionAbout({ commandLine }: Session, chars: string): Confirmation {
+  return {
+    title: 'Type without a sandbox?',
+    message: `${JSON.stringify(chars)}\n\ntyped into: ${commandLine}\n\n${withoutSandbox}`,
+  };
 }
 
 function requestToType(

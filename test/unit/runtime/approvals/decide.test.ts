@@ -144,6 +144,12 @@ describe('decide()', () => {
     ['full access asks', 'npm test', 'ask', { policy: open }],
     ['full access and never runs', 'rm -rf build', 'run', { policy: open, approval: neverAsk }],
     [
+      'full access runs nothing by the never of a workspace',
+      'npm test',
+      'refuse',
+      { policy: open, approval: { ...neverAsk, source: 'workspace' } },
+    ],
+    [
       'full access and an allowed one runs',
       'npm test',
       'run',
