@@ -66,8 +66,9 @@ export function decide(input: DecisionInput): Decision {
       hint: 'Run it in the sandbox, and ask with sandbox_permissions "with_additional_permissions" for the paths or hosts that it needs.',
     };
   }
+  const more = moreThanPolicy(input, wanted);
   if (judgement.decision === 'prompt') {
-    return ask(approval, 'rules', ruleQuestionWords(judgement), wanted);
+    return ask(approval, [{ kind: 'rules', ...ruleQuestionWords(judgement) }, ...more], wanted);
   }
   if (judgement.decision === 'allow') {
     if (judgement.runs === 'outside' && whyConfined(policy) === undefined) {
@@ -78,37 +79,59 @@ export function decide(input: DecisionInput): Decision {
     }
   }
   if (wanted.length > 0) {
-    const leaves = wanted.some(({ kind }) => kind === 'unsandboxed');
-    return leaves
-      ? ask(approval, 'sandbox', escalationWords(input.root), wanted)
-      : ask(approval, 'permissions', wideningWords(wanted, input.root), wanted);
+    const isAllowed = judgement.decision === 'allow';
+    return ask(approval, [...(isAllowed ? [] : dangers(judgement)), ...more], wanted);
   }
   return decideByClass(input);
 }
 
-function decideByClass({ judgement, approval, policy, root }: DecisionInput): Decision {
+/** Why somebody is asked, and which kind of question that is. */
+interface Reason extends Pick<Question, 'title' | 'reason'> {
+  readonly kind: QuestionKind;
+}
+
+/** What a person has to know of a command that gets more than the sandbox of its root. */
+function moreThanPolicy({ policy, root }: DecisionInput, wanted: readonly Widening[]): readonly Reason[] {
+  if (isUnsandboxed(policy)) {
+    return [{ kind: 'sandbox', ...fullAccessWords(root) }];
+  }
+  if (wanted.some(({ kind }) => kind === 'unsandboxed')) {
+    return [{ kind: 'sandbox', ...escalationWords(root) }];
+  }
+  return wanted.length === 0 ? [] : [{ kind: 'permissions', ...wideningWords(wanted, root) }];
+}
+
+function dangers(judgement: Judgement): readonly Reason[] {
+  const isDangerous = judgement.class === 'dangerous' || judgement.class === 'forced-removal';
+  return isDangerous ? [{ kind: 'sandbox', ...dangerWords(judgement) }] : [];
+}
+
+function decideByClass(input: DecisionInput): Decision {
+  const { judgement, approval, policy } = input;
   const run: Decision = { kind: 'run', by: 'policy', widenings: [] };
   if (isUnsandboxed(policy)) {
     // Whoever took away both the sandbox and the questions means it.
-    return runsUnasked(approval) ? run : ask(approval, 'sandbox', fullAccessWords(root), []);
+    return runsUnasked(approval) ? run : ask(approval, moreThanPolicy(input, []), []);
   }
-  if (judgement.class === 'dangerous' || judgement.class === 'forced-removal') {
-    return ask(approval, 'sandbox', dangerWords(judgement), []);
+  const danger = dangers(judgement);
+  if (danger.length > 0) {
+    return ask(approval, danger, []);
   }
   if (approval.mode === 'untrusted' && judgement.class !== 'safe') {
-    return ask(approval, 'sandbox', untrustedWords(judgement), []);
+    return ask(approval, [{ kind: 'sandbox', ...untrustedWords(judgement) }], []);
   }
   return run;
 }
 
-/** A question that is not to be put to a person is answered with no. */
-function ask(
-  approval: ApprovalPolicy,
-  kind: QuestionKind,
-  words: Pick<Question, 'title' | 'reason'>,
-  widenings: readonly Widening[],
-): Decision {
-  return approval.asks[kind]
-    ? { kind: 'ask', question: { ...words, widenings } }
-    : { kind: 'refuse', by: 'policy', ...unaskedRefusal(approval, kind, words) };
+/**
+ * One question for all reasons, whose title is that of the last and heaviest. One that is not to be put to a person
+ * is answered with no, whatever else is asked with it.
+ */
+function ask(approval: ApprovalPolicy, reasons: readonly Reason[], widenings: readonly Widening[]): Decision {
+  const title = reasons.at(-1)?.title ?? '';
+  const reason = reasons.map((one) => one.reason).join(' ');
+  const unasked = reasons.find(({ kind }) => !approval.asks[kind]);
+  return unasked === undefined
+    ? { kind: 'ask', question: { title, reason, widenings } }
+    : { kind: 'refuse', by: 'policy', ...unaskedRefusal(approval, unasked.kind, unasked) };
 }

@@ -116,6 +116,24 @@ describe('decide()', () => {
       { rules: rule('git push', 'prompt'), requested: path },
     ],
     [
+      'granular without sandbox refuses to leave behind a prompt',
+      'git push',
+      'refuse',
+      { rules: rule('git push', 'prompt'), requested: escalated, approval: granular({ sandbox: false }) },
+    ],
+    [
+      'granular without permissions refuses more behind a prompt',
+      'git push',
+      'refuse',
+      { rules: rule('git push', 'prompt'), requested: path, approval: granular({ permissions: false }) },
+    ],
+    [
+      'granular without sandbox refuses danger behind more',
+      'rm -rf x',
+      'refuse',
+      { requested: path, approval: granular({ sandbox: false }) },
+    ],
+    [
       'allow answers untrusted',
       'npm test',
       'run',
@@ -207,6 +225,27 @@ describe('decide()', () => {
       } = input;
       const judgement = await judgeCommand(['bash', '-c', cmd], rules, parse);
       assert.equal(words(decide({ judgement, requested, approval, policy, root })), expected);
+    });
+  }
+
+  for (const [name, cmd, requested, policy, expected] of [
+    [
+      'leaving',
+      'git push',
+      escalated,
+      confined,
+      /^Run without a sandbox\? .*“git push”.*leave the sandbox of app/,
+    ],
+    ['more', 'git push', path, confined, /^Allow more for this command\? .*“git push”.*writing to \/data/],
+    ['full access', 'git push', noPermissions, open, /^Run without a sandbox\? .*“git push”.*full access/],
+    ['danger', 'rm -rf x', escalated, confined, /^Run without a sandbox\? .*rm -f.*leave the sandbox of app/],
+  ] as const) {
+    it(`tells all that a yes means, also where a rule or list asks: ${name}`, async () => {
+      const rules = rule('git push', 'prompt');
+      const judgement = await judgeCommand(['bash', '-c', cmd], rules, parse);
+      const decision = decide({ judgement, requested, approval: defaultApproval, policy, root });
+      assert.ok(decision.kind === 'ask');
+      assert.match(`${decision.question.title} ${decision.question.reason}`, expected);
     });
   }
 
