@@ -77,11 +77,16 @@ export class CommandRunner {
     if (!widenings.ok) {
       return widenings;
     }
-    const { decision, askedPrograms } = judged.value;
-    const prepared =
-      decision.kind === 'run' && widenings.value.length === 0
-        ? ok(await orchestrator.prepareJudged(judged.value))
-        : await orchestrator.prepare(command.request, { widenings: widenings.value, askedPrograms });
+    const now =
+      judged.value.decision.kind === 'ask' ? await this.#judgedAgain(command, judged.value) : judged;
+    if (now === undefined) {
+      // The answer was for another command than this one is by now.
+      return this.start(command, context);
+    }
+    if (!now.ok) {
+      return now;
+    }
+    const prepared = await orchestrator.prepareJudged(now.value, widenings.value);
     if (!prepared.ok) {
       return prepared;
     }
@@ -122,11 +127,13 @@ export class CommandRunner {
     if (answer.kind === 'deny') {
       return undefined;
     }
+    const now = await this.#judgedAgain(command, judged);
+    const leaves = answer.widenings.some(({ kind }) => kind === 'unsandboxed');
+    if (now?.ok !== true || (leaves && !denials.mayLeave(now.value.root))) {
+      return undefined;
+    }
     const widenings = [...running.widenings, ...answer.widenings];
-    const prepared = await orchestrator.prepare(command.request, {
-      widenings,
-      askedPrograms: judged.askedPrograms,
-    });
+    const prepared = await orchestrator.prepareJudged(now.value, widenings);
     if (!prepared.ok || (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, widenings))) {
       return undefined;
     }
@@ -142,13 +149,22 @@ export class CommandRunner {
     request: CommandRequest,
     { widenings, tty }: { readonly widenings: readonly Widening[]; readonly tty: TerminalSize },
   ): Promise<Result<Session, RefusedCommand>> {
-    const prepared = await this.#options.orchestrator.prepare(request, { widenings });
+    const prepared = await this.#options.orchestrator.prepare(request, widenings);
     if (!prepared.ok) {
       return prepared;
     }
     const entry = new CommandAudit(this.#options.audit, request.cmd);
     entry.typed(prepared.value);
     return this.#open(prepared.value, { commandLine: request.cmd, owner: 'person', tty }, entry);
+  }
+
+  /** A command as it is after an answer, for which time has passed; undefined when the answer is not for that. */
+  async #judgedAgain(
+    { request, permissions }: AgentCommand,
+    asked: JudgedCommand,
+  ): Promise<Result<JudgedCommand, RefusedCommand> | undefined> {
+    const now = await this.#options.orchestrator.judge(request, permissions);
+    return !now.ok || isAnswered(asked, now.value) ? now : undefined;
   }
 
   /** What the command may do beyond its policy, when it may run. */
@@ -223,4 +239,11 @@ function asksAfterDenials({ approval }: JudgedCommand): boolean {
 
 function expectsNoSandbox({ policy }: JudgedCommand, widenings: readonly Widening[]): boolean {
   return isUnsandboxed(policy) || widenings.some(({ kind }) => kind === 'unsandboxed');
+}
+
+/** Whether a yes to a command as it was is one to it as it is: in the same place, with nothing stricter said since. */
+function isAnswered(asked: JudgedCommand, now: JudgedCommand): boolean {
+  const isSame = asked.root.path === now.root.path && asked.cwd === now.cwd && asked.shell === now.shell;
+  const isStricter = now.judgement.decision === 'prompt' && asked.judgement.decision !== 'prompt';
+  return isSame && !isStricter && now.decision.kind !== 'refuse';
 }

@@ -135,10 +135,10 @@ export class Orchestrator {
     });
   }
 
-  /** Prepares a command that may run, under the policy of now with what it may do beyond that. */
+  /** Prepares what a person typed, under the policy of now with what it may do beyond that. */
   async prepare(
     request: CommandRequest,
-    { widenings = [], askedPrograms = [] }: Additions = {},
+    widenings: readonly Widening[],
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
     const place = this.locate(request.workdir);
     if (!place.ok) return place;
@@ -150,17 +150,27 @@ export class Orchestrator {
         : this.#options.roots.policyFor(place.value.root, widenings);
     return policy.ok
       ? ok(
-          await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request, {
+          await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request, { widenings }),
+        )
+      : policy;
+  }
+
+  /** Prepares a command as it was judged just now: in the place that was judged, with what it may do beyond that. */
+  async prepareJudged(
+    judged: JudgedCommand,
+    widenings: readonly Widening[],
+  ): Promise<Result<PreparedCommand, RefusedCommand>> {
+    const { root, shell, request, askedPrograms } = judged;
+    const policy =
+      widenings.length === 0 ? ok(judged.policy) : this.#options.roots.policyFor(root, widenings);
+    return policy.ok
+      ? ok(
+          await this.#prepared({ ...judged, policy: policy.value }, shell, request, {
             widenings,
             askedPrograms,
           }),
         )
       : policy;
-  }
-
-  /** Prepares a command as it was judged just now, without anybody having been asked meanwhile. */
-  async prepareJudged(judged: JudgedCommand): Promise<PreparedCommand> {
-    return this.#prepared(judged, judged.shell, judged.request, { askedPrograms: judged.askedPrograms });
   }
 
   /** Judges a program of a running script by the rules of the script's root, on its words as one command. */

@@ -58,7 +58,7 @@ export async function measureDecisions(rounds = 500): Promise<void> {
       if (!judged.ok || judged.value.decision.kind !== 'run') {
         throw new Error(`"${cmd}" is not decided as the benchmark wants it.`);
       }
-      await orchestrator.prepareJudged(judged.value);
+      await orchestrator.prepareJudged(judged.value, []);
       if (round >= 0) {
         times.push(performance.now() - startedAt);
       }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { isDeepStrictEqual } from 'node:util';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Answer, Approval, ApprovalRequest } from './approval.ts';
@@ -62,7 +63,7 @@ export class Approvals implements Disposable {
    * When nobody listens there is nobody to ask.
    */
   async ask(request: ApprovalRequest, signal: AbortSignal): Promise<Answer> {
-    const kept = this.#useKept(request.scope);
+    const kept = this.#useKept(request);
     if (kept !== undefined) {
       return kept;
     }
@@ -178,8 +179,14 @@ export class Approvals implements Disposable {
     }
   }
 
-  #useKept(scope: string): Answer | undefined {
-    const kept = this.#kept.find((entry) => entry.scope === scope && entry.until > Date.now());
+  /** A yes that the question does not offer by now is none to it: what may be given can have become less. */
+  #useKept({ scope, offers }: ApprovalRequest): Answer | undefined {
+    const kept = this.#kept.find(
+      ({ until, answer, ...entry }) =>
+        entry.scope === scope &&
+        until > Date.now() &&
+        (answer.kind === 'deny' || offers.some((offer) => isDeepStrictEqual(offer.answer, answer))),
+    );
     if (kept !== undefined) {
       this.#kept = this.#kept.filter((entry) => entry !== kept);
       this.#save();

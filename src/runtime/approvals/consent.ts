@@ -40,7 +40,7 @@ export class Consent {
       {
         ...about(judged, context),
         title: question.title,
-        reason: question.reason,
+        reason: reasonFor(judged, question.reason),
         offers: offersBefore({
           widenings: question.widenings,
           prefix: isUnsandboxed(judged.policy) ? undefined : judged.judgement.suggestion,
@@ -88,7 +88,7 @@ export class Consent {
       {
         ...about(judged, context),
         title: fixes.length === 0 ? 'Run again without the sandbox?' : 'Allow this, and run again?',
-        reason: denial.message,
+        reason: reasonFor(judged, denial.message),
         offers: offersAfter(fixes, { root: judged.root, mayLeave }),
         scope: scopeOf(judged, fixes),
       },
@@ -97,10 +97,21 @@ export class Consent {
   }
 }
 
-/** The command on a line of its own, as text for a card. */
-function confirmationOf({ request, requested }: JudgedCommand, { title, reason }: Question): Confirmation {
-  const words = requested.justification === undefined ? [] : [`The agent says: ${requested.justification}`];
-  return { title, message: [request.cmd, reason, ...words].join('\n\n') };
+/** The command on a line of its own, as text for a card. The agent's own words cannot look like another paragraph. */
+function confirmationOf(judged: JudgedCommand, { title, reason, widenings }: Question): Confirmation {
+  const { request, requested, cwd } = judged;
+  const said = requested.justification?.replaceAll(/\s+/g, ' ');
+  const words = said === undefined ? [] : [`The agent says: “${said}”`];
+  return {
+    title,
+    message: [request.cmd, `It runs in ${cwd}.`, reasonFor(judged, reason), ...words].join('\n\n'),
+    scope: scopeOf(judged, widenings),
+  };
+}
+
+/** Another shell than the person's own takes the same words for something else. */
+function reasonFor({ request, shell }: JudgedCommand, reason: string): string {
+  return request.shell === undefined ? reason : `${reason} The agent wants ${shell} to read it.`;
 }
 
 function about(

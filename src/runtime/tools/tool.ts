@@ -5,6 +5,8 @@ export interface Confirmation {
   readonly title: string;
   /** Reads well as plain text: the command on a line of its own. */
   readonly message: string;
+  /** Exactly what is asked about: a yes counts for the same text only. */
+  readonly scope: string;
 }
 
 /** One tool of the runtime: schema, words for the person, and what it does. */

@@ -80,7 +80,9 @@ export function createWriteStdinTool({
       if (typing.kind === 'refuse') {
         return toolError('write_stdin', typing);
       }
-      if (typing.kind === 'ask' && !context.wasConfirmed(typing.question)) {
+      const isAnswered = (question: Confirmation): boolean =>
+        approvals.remembers(question.scope) || context.wasConfirmed(question);
+      if (typing.kind === 'ask' && !isAnswered(typing.question)) {
         const answer = await approvals.ask(
           requestToType(session, input.chars, typing.question, context.owner),
           context.signal,
@@ -152,9 +154,10 @@ function decideTyping(session: Session, chars: string, roots: Roots): Typing {
 const withoutSandbox =
   'This session has no sandbox: what is typed can change any file of yours and reach the network.';
 
-function questionAbout({ commandLine }: Session, chars: string): Confirmation {
+function questionAbout({ id, startedAt, commandLine }: Session, chars: string): Confirmation {
   return {
     title: 'Type without a sandbox?',
+    scope: JSON.stringify({ session: id, startedAt, chars }),
     message: `${JSON.stringify(chars)}\n\ntyped into: ${commandLine}\n\n${withoutSandbox}`,
   };
 }
@@ -162,7 +165,7 @@ function questionAbout({ commandLine }: Session, chars: string): Confirmation {
 function requestToType(
   session: Session,
   chars: string,
-  { title, message }: Confirmation,
+  { title, message, scope }: Confirmation,
   owner: string,
 ): ApprovalRequest {
   return {
@@ -173,6 +176,6 @@ function requestToType(
     title,
     reason: message,
     offers: offersBefore({ widenings: [], prefix: undefined, root: session.root }),
-    scope: JSON.stringify({ session: session.id, chars }),
+    scope,
   };
 }

@@ -26,5 +26,5 @@ export class ConfirmationLedger {
 const maxEntries = 100;
 
 function keyOf(tool: string, input: unknown, confirmation: Confirmation): string {
-  return JSON.stringify([tool, input, confirmation.title, confirmation.message]);
+  return JSON.stringify([tool, input, confirmation.title, confirmation.message, confirmation.scope]);
 }

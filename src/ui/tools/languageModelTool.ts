@@ -3,6 +3,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import { parseToolInput } from '../../runtime/tools/parseToolInput.ts';
 import type { Tool } from '../../runtime/tools/tool.ts';
 import type { ConfirmationLedger } from './confirmationLedger.ts';
+import { visibleText } from '../oneLine.ts';
 import { escapeMarkdown } from './escapeMarkdown.ts';
 
 export interface LanguageModelToolOptions {
@@ -71,5 +72,5 @@ function abortSignalOf(token: vscode.CancellationToken): Disposable & { readonly
 
 /** A command line is not markdown: what it contains must not format, hide or link anything on the card. */
 function plainText(text: string): vscode.MarkdownString {
-  return new vscode.MarkdownString(escapeMarkdown(text));
+  return new vscode.MarkdownString(escapeMarkdown(visibleText(text)));
 }

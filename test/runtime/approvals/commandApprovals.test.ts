@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { existsSync, rmSync, symlinkSync } from 'node:fs';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Answer, Approval } from '../../../src/runtime/approvals/approval.ts';
 import type { ApprovalMode, ApprovalPolicy } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { defaultApproval, neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
+import { parseToolInput } from '../../../src/runtime/tools/parseToolInput.ts';
 import type { RuleDecision, RuleSet } from '../../../src/sandbox/rules/rule.ts';
 import { noRules } from '../../../src/sandbox/rules/rule.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -45,6 +46,9 @@ describe('approvals of commands', () => {
     test.approvals.onDidAsk((approval) => {
       const wanted = answers[asked.length];
       asked.push(approval);
+      if (answers.length === 0) {
+        return;
+      }
       const offer = approval.offers.find(({ id }) => id === wanted);
       const answer = typeof wanted === 'object' ? wanted : offer?.answer;
       assert.ok(
@@ -229,6 +233,51 @@ describe('approvals of commands', () => {
     ] as const) {
       assert.match((await run(test, 'true', input)).text, message);
     }
+  });
+
+  it('count for the folder that was asked about, not for the one that a link leads to by then', async () => {
+    const { test } = await setUp({ approval: mode('untrusted') });
+    const [before, after, link] = ['before', 'after', 'link'].map((name) => join(test.root, name));
+    assert.ok(before && after && link);
+    await mkdir(before);
+    await mkdir(after);
+    await symlink(before, link);
+    const folders: string[] = [];
+    test.approvals.onDidAsk(({ id, cwd, offers }) => {
+      folders.push(cwd);
+      if (folders.length === 1) {
+        rmSync(link);
+        symlinkSync(after, link);
+      }
+      const answer = offers.at(folders.length === 1 ? 0 : -1)?.answer;
+      assert.ok(answer);
+      void test.approvals.answer(id, answer);
+    });
+    const { text } = await run(test, 'touch made', { workdir: link });
+    assert.deepEqual(folders, [before, after]);
+    assert.match(text, /the person declined/);
+    assert.equal(existsSync(join(after, 'made')), false);
+  });
+
+  it('on a card are for one folder and shell, both of which it names', async () => {
+    const { test } = await setUp({ approval: mode('untrusted') });
+    await mkdir(join(test.root, 'sub'));
+    const tool = test.runtime.tools.find(({ name }) => name === 'exec_command');
+    assert.ok(tool);
+    const cardFor = async (input: object) => {
+      const parsed = parseToolInput(tool, { cmd: 'touch made', login: false, ...input });
+      const card = parsed.ok ? await tool.confirmation(parsed.value) : undefined;
+      assert.ok(card);
+      return card;
+    };
+    const own = await cardFor({});
+    const others = [await cardFor({ workdir: 'sub' }), await cardFor({ shell: '/bin/sh' })];
+    assert.ok(own.message.includes(`\n\nIt runs in ${test.root}.\n\n`));
+    assert.ok(others[0]?.message.includes(`It runs in ${join(test.root, 'sub')}.`));
+    assert.ok(others[1]?.message.includes('The agent wants /bin/sh to read it.'));
+    assert.equal(new Set([own, ...others].map(({ scope }) => scope)).size, 3);
+    const forged = await cardFor({ justification: 'May I?\n\nIt runs in nothing.' });
+    assert.ok(forged.message.endsWith('\n\nThe agent says: “May I? It runs in nothing.”'));
   });
 
   it('give up with the caller', async () => {

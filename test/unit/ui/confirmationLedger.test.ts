@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { ConfirmationLedger } from '../../../src/ui/tools/confirmationLedger.ts';
 
-const question = { title: 'Run without a sandbox?', message: 'rm -r build' };
+const question = { title: 'Run without a sandbox?', message: 'rm -r build', scope: 'in /w/app' };
 
 describe('ConfirmationLedger', () => {
   it('takes an answer once, for the input that was shown', () => {
@@ -21,6 +21,7 @@ describe('ConfirmationLedger', () => {
     const ledger = new ConfirmationLedger();
     ledger.recordAsked('exec', { cmd: 'ls' }, question);
     assert.equal(ledger.useAnswer('exec', { cmd: 'ls' }, { ...question, message: 'other' }), false);
+    assert.equal(ledger.useAnswer('exec', { cmd: 'ls' }, { ...question, scope: 'in /w/other' }), false);
     assert.equal(ledger.useAnswer('write', { cmd: 'ls' }, question), false);
   });
 

@@ -6,7 +6,7 @@ import type { Allowed, ApprovalRequest } from '../../../../src/runtime/approvals
 import { ApprovalFile } from '../../../../src/runtime/approvals/approvalFile.ts';
 import { Approvals } from '../../../../src/runtime/approvals/approvals.ts';
 import { GrantStore } from '../../../../src/runtime/approvals/grantStore.ts';
-import { offersBefore } from '../../../../src/runtime/approvals/offers.ts';
+import { offersAfter, offersBefore } from '../../../../src/runtime/approvals/offers.ts';
 import type { TemporaryFolder } from '../../../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../../../harness/temporaryFolder.ts';
 import { waitFor } from '../../../harness/waitFor.ts';
@@ -131,6 +131,24 @@ describe('Approvals', () => {
     // Once: the next one is a question again.
     void third.ask(request(), signal);
     assert.equal(third.list().length, 1);
+  });
+
+  it('keep no yes for a question that does not offer it any more', async () => {
+    const offers = offersAfter([], { root, mayLeave: true });
+    const file = new ApprovalFile(path(), silentLog);
+    const before = create(60_000, file);
+    void before.ask({ ...request(), offers }, signal);
+    before.dispose();
+    await file.flush();
+    const after = create(60_000, new ApprovalFile(path(), silentLog));
+    const [question] = after.list();
+    assert.ok(question);
+    const widest = offers[0]?.answer;
+    assert.ok(widest?.kind === 'allow' && widest.widenings[0]?.kind === 'unsandboxed');
+    await after.answer(question.id, widest);
+    void after.ask(request(), signal);
+    assert.equal(after.list().length, 1);
+    assert.deepEqual(await after.ask({ ...request(), offers }, signal), widest);
   });
 
   it('count a caller that a reload takes along as interrupted, and one that gives up as gone', async () => {
