@@ -81,17 +81,21 @@ export class CommandRunner {
       judged.value.decision.kind === 'ask' ? await this.#judgedAgain(command, judged.value) : judged;
     if (now === undefined) {
       // The answer was for another command than this one is by now.
+      entry.failed(judged.value, changedMeanwhile);
       return this.start(command, context);
     }
     if (!now.ok) {
+      entry.failed(judged.value, now.error.message);
       return now;
     }
     const prepared = await orchestrator.prepareJudged(now.value, widenings.value);
     if (!prepared.ok) {
+      entry.failed(judged.value, prepared.error.message);
       return prepared;
     }
     if (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged.value, widenings.value)) {
-      // The sandbox was taken away after the decision, which was made for a confined command.
+      // The decision was made for a confined command.
+      entry.failed(judged.value, changedMeanwhile);
       return this.start(command, context);
     }
     const session = await this.#open(
@@ -130,11 +134,17 @@ export class CommandRunner {
     const now = await this.#judgedAgain(command, judged);
     const leaves = answer.widenings.some(({ kind }) => kind === 'unsandboxed');
     if (now?.ok !== true || (leaves && !denials.mayLeave(now.value.root))) {
+      entry.failed(judged, changedMeanwhile);
       return undefined;
     }
     const widenings = [...running.widenings, ...answer.widenings];
     const prepared = await orchestrator.prepareJudged(now.value, widenings);
-    if (!prepared.ok || (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, widenings))) {
+    if (!prepared.ok) {
+      entry.failed(judged, prepared.error.message);
+      return undefined;
+    }
+    if (isUnsandboxed(prepared.value.policy) && !expectsNoSandbox(judged, widenings)) {
+      entry.failed(judged, changedMeanwhile);
       return undefined;
     }
     const opened = await this.#open(prepared.value, agentSession(command, judged, denials), entry, {
@@ -218,6 +228,8 @@ export class CommandRunner {
       : new ScriptParts(askedPrograms, this.#options);
   }
 }
+
+const changedMeanwhile = 'the folder, its rules or its policy are others than those that were decided about.';
 
 function agentSession(
   { request, tty }: AgentCommand,

@@ -1,5 +1,4 @@
 import { resolve } from 'node:path';
-import { isLikelyNetworkDenied } from './denial.ts';
 import type { Complaint, LocatedComplaint } from './denials/complaints.ts';
 import { findComplaints } from './denials/complaints.ts';
 import type { Denial } from './denials/denial.ts';
@@ -9,6 +8,7 @@ import { describeCalls } from './denials/describeCalls.ts';
 import { describeComplaint, unclear } from './denials/describeComplaint.ts';
 import { describeLimit } from './denials/describeLimit.ts';
 import { describeNetwork } from './denials/describeNetwork.ts';
+import { isLikelyNetworkDenied } from './denials/likelyDenial.ts';
 import type { Person } from './denials/person.ts';
 import { locate } from './policy/files/locate.ts';
 import type { PolicyMachine } from './policy/input.ts';
@@ -16,8 +16,6 @@ import type { BlockedRequest } from './network/blockedRequest.ts';
 import { formatPlace, parseHost } from './network/host.ts';
 import { refusalOf } from './network/refusal.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
-
-export type { Denial } from './denials/denial.ts';
 
 export interface DenialContext {
   /** The end of the output is enough: messages of denials come last. */

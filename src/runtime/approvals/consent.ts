@@ -1,5 +1,5 @@
 import { quoteWords } from '../../sandbox/commands/quoteWords.ts';
-import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import type { JudgedCommand, JudgedPart } from '../orchestrator.ts';

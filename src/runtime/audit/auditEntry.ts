@@ -30,8 +30,8 @@ const decision = z.object({
   judgement: judgement.optional(),
   /** `ask` is followed by what was answered, under the same id. */
   decision: z.enum(['run', 'ask', 'refuse']),
-  /** `expired`: nobody answered in time. */
-  by: z.enum(['policy', 'rule', 'person', 'grant', 'expired']),
+  /** `grant`: commands that begin so were granted. The last three: what kept a question from an answer. */
+  by: z.enum(['policy', 'rule', 'grant', 'person', 'expired', 'nobody', 'gone']),
   /** Why, in words for a person. */
   reason: z.string().optional(),
   sandbox: z.object({ mode: z.enum(sandboxModes), where: z.enum(['inside', 'outside']) }),
@@ -72,14 +72,8 @@ const grant = z.object({
   because: command,
 });
 
-/** A grant that ended. */
-const revoke = z.object({
-  kind: z.literal('revoke'),
-  id,
-  root,
-  what: grantableSchema,
-  by: z.enum(['person', 'expired']),
-});
+/** A person took a grant back. One whose time is over ends without an entry: its `until` says when. */
+const revoke = z.object({ kind: z.literal('revoke'), id, root, what: grantableSchema });
 
 /** What the runtime records. */
 export const auditEventSchema = z.discriminatedUnion('kind', [decision, end, grant, revoke]);

@@ -5,9 +5,11 @@ import { outcomeOf } from './auditFilter.ts';
 const deciders = {
   policy: 'by the policy',
   rule: 'by a rule',
-  person: 'by a person',
   grant: 'by a grant',
+  person: 'by a person',
   expired: 'because nobody answered in time',
+  nobody: 'because there was nobody to ask',
+  gone: 'because the call was cancelled',
 } as const;
 
 /**
@@ -64,11 +66,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
       ];
     }
     case 'revoke':
-      return [
-        describeWidening(entry.what),
-        entry.by === 'expired' ? 'because its time was over' : deciders[entry.by],
-        `in ${entry.root}`,
-      ];
+      return [describeWidening(entry.what), `in ${entry.root}`];
     case 'start':
       return [`process ${entry.pid} began a file`];
     case 'gap':

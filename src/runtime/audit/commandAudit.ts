@@ -1,7 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import { policyHash } from '../../sandbox/policy/policyHash.ts';
-import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
+import type { Judgement } from '../../sandbox/rules/judgeCommand.ts';
+import type { PrefixRule } from '../../sandbox/rules/rule.ts';
 import type { Answer } from '../approvals/approval.ts';
 import type { JudgedCommand, JudgedPart, PreparedCommand } from '../orchestrator.ts';
 import type { ExitStatus } from '../exec/execBackend.ts';
@@ -31,7 +33,7 @@ export class CommandAudit {
     this.#audit.record({
       ...this.#about(judged, 'agent'),
       decision: decision.kind,
-      by: decision.kind === 'ask' ? 'policy' : decision.by,
+      by: deciderOf(judged),
       ...(decision.kind === 'ask' && { reason: decision.question.reason }),
       ...(decision.kind === 'refuse' && { reason: decision.message }),
       policy: policyHash(policy),
@@ -61,7 +63,7 @@ export class CommandAudit {
     this.#audit.record({
       ...this.#about(judged, 'agent'),
       decision: answer.kind === 'allow' ? 'run' : 'refuse',
-      by: answer.kind === 'deny' && answer.by !== 'person' ? 'expired' : 'person',
+      by: answer.kind === 'deny' ? answer.by : 'person',
       ...(answer.kind === 'deny' && answer.comment !== undefined && { reason: answer.comment }),
       policy: policyHash(policy),
       sandbox: { mode: policy.mode, where: leaves || isUnsandboxed(policy) ? 'outside' : 'inside' },
@@ -145,7 +147,7 @@ export class CommandAudit {
     owner: DecisionEvent['owner'],
   ): Pick<DecisionEvent, 'kind' | 'id' | 'command' | 'cwd' | 'root' | 'owner' | 'session' | 'judgement'> {
     const { judgement } = place;
-    const rule = judgement?.matches.find((match) => match.rule.decision === judgement.decision)?.rule;
+    const rule = judgement && decidingRule(judgement);
     return {
       kind: 'decision',
       id: this.#id,
@@ -163,6 +165,18 @@ export class CommandAudit {
       }),
     };
   }
+}
+
+function deciderOf({ decision, judgement }: JudgedCommand): DecisionEvent['by'] {
+  if (decision.kind === 'ask') {
+    return 'policy';
+  }
+  const isGranted = decision.by === 'rule' && decidingRule(judgement)?.origin.source === 'grant';
+  return isGranted ? 'grant' : decision.by;
+}
+
+function decidingRule({ matches, decision }: Judgement): PrefixRule | undefined {
+  return matches.find(({ rule }) => rule.decision === decision)?.rule;
 }
 
 function place({ clause, path, host }: Denial) {

@@ -19,7 +19,7 @@ export function auditGrants(grants: GrantStore, audit: Audit): Disposable {
       });
     }),
   );
-  store.add(grants.onDidRevoke((grant) => audit.record({ kind: 'revoke', ...about(grant), by: 'person' })));
+  store.add(grants.onDidRevoke((grant) => audit.record({ kind: 'revoke', ...about(grant) })));
   return store;
 }
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
-import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import type { Root } from '../roots.ts';
 

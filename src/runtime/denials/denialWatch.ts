@@ -1,5 +1,5 @@
 import { wideningsFor } from '../../sandbox/denials/wideningsFor.ts';
-import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
 import type { PolicyMachine } from '../../sandbox/policy/input.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';

@@ -42,7 +42,7 @@ export interface ExitStatus {
   /** 128 + n when the process died of signal n. */
   readonly exitCode: number;
   readonly signal?: NodeJS.Signals;
-  /** The sandbox likely stopped something the command tried; see sandbox/denial.ts. */
+  /** The sandbox likely stopped something the command tried; see sandbox/denials/likelyDenial.ts. */
   readonly sandboxDenied: boolean;
   /** What the network's allow-list refused; absent when there was nothing. */
   readonly blockedRequests?: readonly BlockedRequest[];

@@ -3,7 +3,7 @@ import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
-import { DenialScanner, isLikelyDenied } from '../../sandbox/denial.ts';
+import { DenialScanner, isLikelyDenied } from '../../sandbox/denials/likelyDenial.ts';
 import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
 import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
@@ -119,11 +119,16 @@ class LocalProcess implements ExecProcess {
     child.onExit((exit) => this.#window.exited(this.#judge(exit)));
     this.closed = new Promise((resolve) => {
       child.onDrained(() => {
-        void launch.release().then((findings) => {
-          this.#findings = findings;
-          this.#window.closed();
-          resolve();
-        });
+        void launch
+          .release()
+          .then((findings) => {
+            this.#findings = findings;
+          })
+          // Whatever goes wrong in the look after a run, nobody waits for its end in vain.
+          .finally(() => {
+            this.#window.closed();
+            resolve();
+          });
       });
     });
   }

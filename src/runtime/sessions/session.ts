@@ -1,6 +1,6 @@
 import { Emitter } from '../../base/event.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
-import type { Denial } from '../../sandbox/describeDenial.ts';
+import type { Denial } from '../../sandbox/denials/denial.ts';
 import { describeDenials } from '../../sandbox/describeDenial.ts';
 import { thisPerson } from '../../sandbox/denials/person.ts';
 import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
@@ -203,11 +203,14 @@ export class Session implements SessionView {
   }
 
   async #finish(): Promise<void> {
-    await this.#explainDenials();
-    this.#isClosed = true;
-    this.#didClose.fire();
-    this.#didChangeState.fire();
-    this.#whenClosed.resolve();
+    try {
+      await this.#explainDenials();
+    } finally {
+      this.#isClosed = true;
+      this.#whenClosed.resolve();
+      this.#didClose.fire();
+      this.#didChangeState.fire();
+    }
   }
 
   async #explainDenials(): Promise<void> {

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Answer, Approval } from '../../../src/runtime/approvals/approval.ts';
 import type { ApprovalMode, ApprovalPolicy } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { defaultApproval, neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
+import type { AuditEvent } from '../../../src/runtime/audit/auditEntry.ts';
 import { parseToolInput } from '../../../src/runtime/tools/parseToolInput.ts';
 import type { RuleDecision, RuleSet } from '../../../src/sandbox/rules/rule.ts';
 import { noRules } from '../../../src/sandbox/rules/rule.ts';
@@ -26,6 +27,9 @@ const rule = (decision: RuleDecision, ...words: readonly string[]): RuleSet => (
     },
   ],
 });
+
+const deciders = (audited: readonly AuditEvent[]): readonly string[] =>
+  audited.flatMap((event) => (event.kind === 'decision' ? [event.by] : []));
 
 describe('approvals of commands', () => {
   let outside: TemporaryFolder;
@@ -105,6 +109,7 @@ describe('approvals of commands', () => {
     assert.match((await run(test, 'mkdir -p c/d')).text, /exited with code 0/);
     assert.match((await run(test, 'mkdir -p e; touch smuggled')).text, /declined/);
     assert.equal(asked.length, 2);
+    assert.deepEqual(deciders(test.audited), ['policy', 'person', 'grant', 'policy', 'person']);
     await test.grants.revoke(test.grants.list().map(({ id }) => id));
     assert.equal(test.grants.list().length, 0);
   });
@@ -281,16 +286,24 @@ describe('approvals of commands', () => {
   });
 
   it('give up with the caller', async () => {
-    const { test } = await setUp({ approval: mode('untrusted') });
+    runtime = await createTestRuntime({}, process.env, { approval: mode('untrusted') });
+    const { approvals, audited, root } = runtime;
     const abort = new AbortController();
+    approvals.onDidAsk(() => abort.abort());
+    const call = { allow: false, signal: abort.signal };
+    const { text } = await runtime.call('exec_command', { cmd: 'touch made' }, call);
+    assert.match(text, /the call was cancelled before anybody answered/);
+    assert.deepEqual(approvals.list(), []);
+    assert.equal(existsSync(join(root, 'made')), false);
+    assert.deepEqual(deciders(audited), ['policy', 'gone']);
+  });
+
+  it('are refused where there is nobody to ask', async () => {
+    const { test } = await setUp({ approval: mode('untrusted') });
     test.approvals.dispose();
-    const { text } = await test.call(
-      'exec_command',
-      { cmd: 'touch made' },
-      { allow: false, signal: abort.signal },
-    );
-    assert.match(text, /nobody to ask/);
+    assert.match((await run(test, 'touch made')).text, /nobody to ask/);
     assert.equal(existsSync(join(test.root, 'made')), false);
+    assert.deepEqual(deciders(test.audited), ['policy', 'nobody']);
   });
 
   it('are in the audit log, with who decided and how it ended', async () => {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Denial, DenialContext } from '../../../src/sandbox/describeDenial.ts';
+import type { Denial } from '../../../src/sandbox/denials/denial.ts';
+import type { DenialContext } from '../../../src/sandbox/describeDenial.ts';
 import { describeDenials } from '../../../src/sandbox/describeDenial.ts';
 import type { Person } from '../../../src/sandbox/denials/person.ts';
 import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Denial } from '../../../src/sandbox/describeDenial.ts';
+import type { Denial } from '../../../src/sandbox/denials/denial.ts';
 import type { SessionState } from '../../../src/terminal/sessionView.ts';
 import { newestFirst, sessionFacts, sessionWords, stateSince } from '../../../src/ui/sessions/sessionRows.ts';
 import { policyOf } from '../../harness/policyOf.ts';

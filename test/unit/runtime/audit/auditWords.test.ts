@@ -36,12 +36,8 @@ describe('auditLines()', () => {
         id: 'g',
         root: '/w',
         what: { kind: 'path', path: '/p', access: 'write' },
-        by: 'expired',
       },
-      [
-        '2026-01-02 03:04:05  revoke    writing to /p',
-        '                     because its time was over · in /w',
-      ],
+      ['2026-01-02 03:04:05  revoke    writing to /p', '                     in /w'],
     ],
     [
       { kind: 'gap', lost: 3 },

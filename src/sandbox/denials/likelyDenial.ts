@@ -1,5 +1,5 @@
-import { PhraseScanner, phraseTable } from './phraseScanner.ts';
-import type { SandboxType } from './sandboxManager.ts';
+import { PhraseScanner, phraseTable } from '../phraseScanner.ts';
+import type { SandboxType } from '../sandboxManager.ts';
 
 /** The keywords of the reference (exec-server protocol): one of them and a failure make a denial likely. */
 const denialKeywords = phraseTable([

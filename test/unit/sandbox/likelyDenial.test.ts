@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { DenialScanner, isLikelyDenied } from '../../../src/sandbox/denial.ts';
+import { DenialScanner, isLikelyDenied } from '../../../src/sandbox/denials/likelyDenial.ts';
 
 const keywords = [
   'operation not permitted',
