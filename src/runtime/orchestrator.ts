@@ -1,8 +1,6 @@
-import { accessSync, constants, statSync } from 'node:fs';
-import { isAbsolute } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import type { Result } from '../base/result.ts';
-import { fail, ok } from '../base/result.ts';
+import { ok } from '../base/result.ts';
 import type { BashParser } from '../sandbox/commands/bashParser.ts';
 import { runsGit } from '../sandbox/commands/runsGit.ts';
 import { childEnvironment } from '../sandbox/environment.ts';
@@ -10,7 +8,7 @@ import type { PolicyMachine } from '../sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
-import { isWideEnough, whyConfined } from '../sandbox/policy/widening.ts';
+import { whyConfined } from '../sandbox/policy/widening.ts';
 import { partsInside } from '../sandbox/linux/bubblewrap/machine.ts';
 import { askedPrograms } from '../sandbox/rules/askedPrograms.ts';
 import type { Judgement } from '../sandbox/rules/judgeCommand.ts';
@@ -20,12 +18,14 @@ import type { Decision } from './approvals/decide.ts';
 import type { PartDecision, Ways } from './approvals/decidePart.ts';
 import { decidePart } from './approvals/decidePart.ts';
 import { decide } from './approvals/decide.ts';
+import { isGivable, mayLeaveSandbox } from './approvals/givable.ts';
 import type { PermissionInput, RequestedPermissions } from './approvals/permissions.ts';
 import { readPermissions } from './approvals/permissions.ts';
 import type { Surroundings } from './children/ground.ts';
 import { namedPaths } from './children/namedPaths.ts';
 import type { PartQuestion } from './children/partFrames.ts';
 import type { RunningScript } from './children/runningScript.ts';
+import { findShell } from './findShell.ts';
 import type { Place, RefusedCommand } from './places.ts';
 import { locatePlace } from './places.ts';
 import type { Roots } from './roots.ts';
@@ -108,7 +108,7 @@ export class Orchestrator {
     const place = this.locate(request.workdir);
     if (!place.ok) return place;
     const { root, cwd, policy } = place.value;
-    const shell = this.#shell(request.shell);
+    const shell = findShell(request.shell, this.#options.parentEnv);
     const approval = roots.approvalPolicyFor(root);
     const requested = readPermissions(permissions, { cwd, machine });
     if (!shell.ok) return shell;
@@ -142,7 +142,7 @@ export class Orchestrator {
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
     const place = this.locate(request.workdir);
     if (!place.ok) return place;
-    const shell = this.#shell(request.shell);
+    const shell = findShell(request.shell, this.#options.parentEnv);
     if (!shell.ok) return shell;
     const policy =
       widenings.length === 0
@@ -226,14 +226,10 @@ export class Orchestrator {
 
   /** What a person may give to a part, and nothing stricter takes back. */
   #waysFor(part: PartQuestion, { root, policy, widenings }: RunningScript): Ways {
-    const isGivable = (widening: Widening): boolean => {
-      const widened = this.#options.roots.policyFor(root, [...widenings, widening]);
-      return widened.ok && isWideEnough(widened.value, widening);
-    };
-    const open = this.#options.roots.policyFor(root, [{ kind: 'unsandboxed' }]);
+    const { roots, machine } = this.#options;
     return {
-      widenings: namedPaths(part, policy, this.#options.machine).filter(isGivable),
-      mayLeave: whyConfined(policy) === undefined && open.ok && isUnsandboxed(open.value),
+      widenings: namedPaths(part, policy, machine).filter((path) => isGivable(roots, root, path, widenings)),
+      mayLeave: whyConfined(policy) === undefined && mayLeaveSandbox(roots, root),
     };
   }
 
@@ -260,20 +256,6 @@ export class Orchestrator {
       argv: [shell, request.login ? '-lc' : '-c', script],
       env: environmentUnder(policy, parentEnv, request.isTty, inFront),
     };
-  }
-
-  #shell(wanted: string | undefined): Result<string, RefusedCommand> {
-    const candidates =
-      wanted === undefined ? [this.#options.parentEnv['SHELL'] ?? '', '/bin/bash', '/bin/sh'] : [wanted];
-    for (const shell of candidates) {
-      if (isAbsolute(shell) && isExecutable(shell)) {
-        return ok(shell);
-      }
-    }
-    return fail({
-      message: `shell ${wanted ?? '/bin/sh'} is not an executable file.`,
-      hint: 'Pass the absolute path of an installed shell, such as /bin/bash, or leave shell out.',
-    });
   }
 }
 
@@ -313,13 +295,4 @@ export function environmentUnder(
   return inFront === undefined
     ? environment
     : { ...environment, ...searchPathVariables(environment['PATH'], inFront) };
-}
-
-function isExecutable(path: string): boolean {
-  try {
-    accessSync(path, constants.X_OK);
-    return statSync(path).isFile();
-  } catch {
-    return false;
-  }
 }

@@ -111,8 +111,11 @@ export class Approvals implements Disposable {
       throw error;
     }
     if (approval.state === 'interrupted') {
-      const until = Date.now() + keptForMs;
-      this.#kept = [...this.#kept, { scope: approval.scope, answer, until }];
+      const now = Date.now();
+      this.#kept = [
+        ...this.#kept.filter(({ until }) => until > now),
+        { scope: approval.scope, answer, until: now + keptForMs },
+      ];
     }
     this.#save();
     waiting.resolve(answer);

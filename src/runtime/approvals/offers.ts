@@ -1,3 +1,4 @@
+import { capitalize } from '../../base/capitalize.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import type { Root } from '../roots.ts';
 import type { Answer, Offer } from './approval.ts';
@@ -71,7 +72,7 @@ export function offersForPart({
           {
             id: 'once',
             label: 'Allow Once',
-            detail: `${upper(what)}: for this part only, in a sandbox of its own, without hooks of git.`,
+            detail: `${capitalize(what)}: for this part only, in a sandbox of its own, without hooks of git.`,
             answer: narrow,
           },
         ]),
@@ -84,7 +85,7 @@ export function offersForPart({
     {
       id: 'remember',
       label: "Run, and Don't Ask Again for Exactly This",
-      detail: `${widenings.length === 0 ? 'In the sandbox of its script' : upper(what)}: until the window closes or reloads, for the same words in the same folder.`,
+      detail: `${widenings.length === 0 ? 'In the sandbox of its script' : capitalize(what)}: until the window closes or reloads, for the same words in the same folder.`,
       answer: { ...narrow, isRemembered: true },
     },
     ...(mayLeave
@@ -121,25 +122,25 @@ function wideningOffers(widenings: readonly Widening[], root: Root, verb: string
     {
       id: 'once',
       label: `${verb} Once`,
-      detail: `${upper(what)}: for this command only.`,
+      detail: `${capitalize(what)}: for this command only.`,
       answer: { kind: 'allow', widenings, lasts: 'once' },
     },
     {
       id: 'session',
       label: `${verb} for This Session`,
-      detail: `${upper(what)}: for every command of ${root.name}, until the window closes or reloads.`,
+      detail: `${capitalize(what)}: for every command of ${root.name}, until the window closes or reloads.`,
       answer: { kind: 'allow', widenings, lasts: 'session' },
     },
     {
       id: 'hour',
       label: `${verb} for an Hour`,
-      detail: `${upper(what)}: for every command of ${root.name}, for an hour.`,
+      detail: `${capitalize(what)}: for every command of ${root.name}, for an hour.`,
       answer: { kind: 'allow', widenings, lasts: 'root', forMs: hourMs },
     },
     {
       id: 'root',
       label: `${verb} in This Folder`,
-      detail: `${upper(what)}: for every command of ${root.name}, until you revoke it.`,
+      detail: `${capitalize(what)}: for every command of ${root.name}, until you revoke it.`,
       answer: { kind: 'allow', widenings, lasts: 'root' },
     },
   ];
@@ -170,8 +171,4 @@ function unsandboxedOffer(label: string): Offer {
     detail: 'For this command only: it can change any file of yours and reach every network.',
     answer: { kind: 'allow', widenings: [{ kind: 'unsandboxed' }], lasts: 'once' },
   };
-}
-
-function upper(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }

@@ -7,11 +7,7 @@ import { locate } from '../../sandbox/policy/files/locate.ts';
 import type { PolicyMachine } from '../../sandbox/policy/input.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 
-export const sandboxPermissions = [
-  'use_default',
-  'with_additional_permissions',
-  'require_escalated',
-] as const;
+const sandboxPermissions = ['use_default', 'with_additional_permissions', 'require_escalated'] as const;
 
 /** What an agent may ask for with a command: names and shapes of the reference, and single hosts. */
 export const permissionFields = {

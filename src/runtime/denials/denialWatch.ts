@@ -1,10 +1,9 @@
 import { wideningsFor } from '../../sandbox/denials/wideningsFor.ts';
 import type { Denial } from '../../sandbox/denials/denial.ts';
 import type { PolicyMachine } from '../../sandbox/policy/input.ts';
-import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
-import { isWideEnough, whyConfined } from '../../sandbox/policy/widening.ts';
+import { isGivable, mayLeaveSandbox } from '../approvals/givable.ts';
 import type { Root, Roots } from '../roots.ts';
 import type { Session } from '../sessions/session.ts';
 import type { DenialLog } from './denialLog.ts';
@@ -34,16 +33,13 @@ export class DenialWatch {
 
   /** What would let a denied action through: only what a person may grant, and what nothing stricter takes back. */
   fixesFor(denial: Denial, policy: SandboxPolicy, root: Root): readonly Widening[] {
-    return wideningsFor(denial, policy, this.#machine).filter((widening) => {
-      const widened = this.#roots.policyFor(root, [widening]);
-      return widened.ok && isWideEnough(widened.value, widening);
-    });
+    return wideningsFor(denial, policy, this.#machine).filter((widening) =>
+      isGivable(this.#roots, root, widening),
+    );
   }
 
   /** Whether a person may take a command of the root out of the sandbox. */
   mayLeave(root: Root): boolean {
-    const policy = this.#roots.policyFor(root);
-    const open = this.#roots.policyFor(root, [{ kind: 'unsandboxed' }]);
-    return policy.ok && whyConfined(policy.value) === undefined && open.ok && isUnsandboxed(open.value);
+    return mayLeaveSandbox(this.#roots, root);
   }
 }

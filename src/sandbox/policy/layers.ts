@@ -60,9 +60,6 @@ const profileSchema = policySettingsSchema.extend({
   extends: z.string().optional(),
 });
 
-/** What settings may say in one profile. */
-export type ProfileSettings = z.infer<typeof profileSchema>;
-
 const profilesField = 'profiles';
 const settingsOwner: Owner = { source: 'profile', words: 'the settings', prefix: settingsPrefix };
 

@@ -8,7 +8,7 @@ import type { ListedFile } from './ruleFiles.ts';
 import { readRuleSettings } from './ruleSettings.ts';
 import type { SettingOwner } from './ruleSettings.ts';
 
-export const ruleFilesSetting = 'cordon.rules.files';
+const ruleFilesSetting = 'cordon.rules.files';
 
 /** What the rules of one root come from. Settings are as they come, unchecked. */
 export interface RuleInput {

@@ -9,7 +9,7 @@ import { rootLabel } from '../rootLabel.ts';
 import { escapeMarkdown } from '../tools/escapeMarkdown.ts';
 import { approvalFacts, approvalWords, countQuestions, nextChangeMs, waitingWords } from './approvalWords.ts';
 
-export const approvalsView = 'cordon.approvals';
+const approvalsView = 'cordon.approvals';
 
 /** The view "Approvals": the questions that wait for a person, oldest first, with the time that is left. */
 export class ApprovalTree implements vscode.TreeDataProvider<Approval>, Disposable {

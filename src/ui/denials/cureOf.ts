@@ -1,3 +1,4 @@
+import { isGivable } from '../../runtime/approvals/givable.ts';
 import type { DenialRecord } from '../../runtime/denials/denialLog.ts';
 import type { Denial } from '../../sandbox/denials/denial.ts';
 import type { PolicyClause, SandboxPolicy } from '../../sandbox/policy/policy.ts';
@@ -25,10 +26,7 @@ export function cureOf(record: DenialRecord, policies: Pick<PolicyStore, 'policy
   if (fixes.length > 0 && missing.length === 0) {
     return { kind: 'allowed' };
   }
-  const helpful = missing.filter((fix) => {
-    const widened = policies.policyFor(root, [fix]);
-    return widened.ok && isWideEnough(widened.value, fix);
-  });
+  const helpful = missing.filter((fix) => isGivable(policies, root, fix));
   return helpful.length > 0
     ? { kind: 'grant', fixes: helpful }
     : { kind: 'advice', text: whyNoGrant(policy.value, denial, missing) ?? denialCure(denial.clause) };

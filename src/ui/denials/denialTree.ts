@@ -12,7 +12,7 @@ import { escapeMarkdown } from '../tools/escapeMarkdown.ts';
 import { cureOf } from './cureOf.ts';
 import { denialLabel, denialWords } from './denialWords.ts';
 
-export const denialsView = 'cordon.denials';
+const denialsView = 'cordon.denials';
 
 /** A row: a denial, or what can be done about it. */
 export type DenialNode =

@@ -1,3 +1,4 @@
+import { capitalize } from '../../base/capitalize.ts';
 import type { Grant } from '../../runtime/approvals/grant.ts';
 import { describeWidening } from '../../runtime/approvals/wideningWords.ts';
 import { oneLine } from '../oneLine.ts';
@@ -7,7 +8,7 @@ import { timeWords } from '../timeWords.ts';
 
 /** What a grant opens, as the beginning of a sentence. */
 export function grantLabel({ what }: Pick<Grant, 'what'>): string {
-  return capitalized(oneLine(describeWidening(what), maxLength).text);
+  return capitalize(oneLine(describeWidening(what), maxLength).text);
 }
 
 /** When it ends: "until 15:40", "until revoked". */
@@ -26,10 +27,6 @@ export function grantDescription(grant: Grant, rootName: string, now: Date): str
 /** Since when, and for which command. */
 export function grantOrigin({ grantedAt, because }: Pick<Grant, 'grantedAt' | 'because'>, now: Date): string {
   return `granted at ${timeWords(grantedAt, now)} for “${oneLine(because, maxLength).text}”`;
-}
-
-export function capitalized(text: string): string {
-  return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
 const maxLength = 200;
