@@ -262,6 +262,10 @@ describe('approvals of commands', () => {
     assert.deepEqual(folders, [before, after]);
     assert.match(text, /the person declined/);
     assert.equal(existsSync(join(after, 'made')), false);
+    assert.deepEqual(
+      test.audited.flatMap((event) => (event.kind === 'end' ? [event.failure] : [])),
+      ['the folder, its rules or its policy are others than those that were decided about.'],
+    );
   });
 
   it('on a card are for one folder and shell, both of which it names', async () => {
