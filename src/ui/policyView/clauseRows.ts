@@ -1,3 +1,4 @@
+import { capitalize } from '../../base/capitalize.ts';
 import { formatHostPattern } from '../../sandbox/policy/hostRules.ts';
 import type { Access } from '../../sandbox/policy/fileRules.ts';
 import { isUnsandboxed, writableRoots } from '../../sandbox/policy/policy.ts';
@@ -230,7 +231,7 @@ function limitsRow(policy: SandboxPolicy): PolicyRow {
     rows: limits.map(({ name, words, value }) =>
       row({
         id: `limits/${name}`,
-        label: `${words.charAt(0).toUpperCase()}${words.slice(1)}`,
+        label: capitalize(words),
         value,
         icon: 'dashboard',
         change: changeOf(source, `cordon.sandbox.limits.${name}`),
