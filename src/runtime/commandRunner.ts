@@ -4,7 +4,7 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
 import { adviceOn } from './approvals/advice.ts';
-import type { Answer } from './approvals/approval.ts';
+import type { Answer, Denied } from './approvals/approval.ts';
 import type { Consent } from './approvals/consent.ts';
 import type { PermissionInput } from './approvals/permissions.ts';
 import { refusalFor } from './approvals/refusals.ts';
@@ -43,6 +43,12 @@ export interface RunningCommand {
   readonly judged: JudgedCommand;
   /** What it may do beyond the policy. */
   readonly widenings: readonly Widening[];
+}
+
+/** Another run of a command that was stopped, which the person allowed. */
+export interface Again {
+  readonly kind: 'again';
+  readonly running: RunningCommand;
 }
 
 /**
@@ -111,9 +117,9 @@ export class CommandRunner {
 
   /**
    * After the sandbox stopped a command: asks whether it may run again with what it lacked, and runs it. Undefined
-   * when nobody is to be asked, nothing would help, or the answer is no.
+   * when nobody is to be asked, or nothing would help.
    */
-  async retry(running: RunningCommand, context: ToolContext): Promise<RunningCommand | undefined> {
+  async retry(running: RunningCommand, context: ToolContext): Promise<Again | Denied | undefined> {
     const { session, command, judged } = running;
     const { orchestrator, consent, denials, audit } = this.#options;
     const denial = session.denial();
@@ -129,7 +135,7 @@ export class CommandRunner {
     const answer = await consent.after(judged, denial, { fixes, mayLeave }, context);
     entry.answered(judged, answer);
     if (answer.kind === 'deny') {
-      return undefined;
+      return answer;
     }
     const now = await this.#judgedAgain(command, judged);
     const leaves = answer.widenings.some(({ kind }) => kind === 'unsandboxed');
@@ -151,7 +157,9 @@ export class CommandRunner {
       judged,
       owner: context.owner,
     });
-    return opened.ok ? { ...running, session: opened.value, widenings } : undefined;
+    return opened.ok
+      ? { kind: 'again', running: { ...running, session: opened.value, widenings } }
+      : undefined;
   }
 
   /** Runs what a person typed, under the policy of its folder and what the person adds to it for this once. */

@@ -103,7 +103,7 @@ describe('a question outside of the card', () => {
     await pressRowButton(question(editor, 'two'), 'Deny');
     await question(editor, 'two').waitFor({ state: 'detached' });
     await asked.getByRole('button', { name: 'Allow and Run Again Once' }).click();
-    await editor.notification('That question is answered already, or has expired.');
+    await editor.notification('That question does not wait any more');
     await answer(/Process exited with code 1/);
     assert.equal(existsSync(target('two')), false);
     await clearNotifications(editor);

@@ -19,7 +19,7 @@ describe('checkpoints', () => {
   it('appear in their own view when a patch of an agent was applied', async () => {
     const { ask, answer, editor } = chat();
     before = await read('src/greeting.js');
-    await editor.openSideBar('Cordon');
+    await editor.runCommand('Cordon: Focus on Checkpoints View');
     await editor.waitForText('Before a patch is applied, Cordon keeps what the files were.');
     await editor.screenshot('checkpoints-none');
     const patch = [

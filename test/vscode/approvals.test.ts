@@ -89,7 +89,7 @@ describe('questions that wait', () => {
       await approvals.answer(approvals.list()[0]?.id ?? '', { kind: 'deny', by: 'person' });
       await choosing;
       assert.deepEqual(await answer, { kind: 'deny', by: 'person' });
-      assert.match(shown.messages.join('\n'), /answered already/);
+      assert.match(shown.messages.join('\n'), /does not wait any more/);
       shown.dispose();
     });
   });

@@ -113,6 +113,7 @@ export function offersAfter(
   ];
 }
 
+/** How long stands first in the details: a path can be so long that a list cuts off what comes after it. */
 function wideningOffers(widenings: readonly Widening[], root: Root, verb: string): readonly Offer[] {
   if (widenings.some(({ kind }) => kind === 'unsandboxed')) {
     return [unsandboxedOffer('Run Without the Sandbox Once')];
@@ -122,25 +123,25 @@ function wideningOffers(widenings: readonly Widening[], root: Root, verb: string
     {
       id: 'once',
       label: `${verb} Once`,
-      detail: `${capitalize(what)}: for this command only.`,
+      detail: `For this command only: ${what}.`,
       answer: { kind: 'allow', widenings, lasts: 'once' },
     },
     {
       id: 'session',
       label: `${verb} for This Session`,
-      detail: `${capitalize(what)}: for every command of ${root.name}, until the window closes or reloads.`,
+      detail: `Until the window closes or reloads, for every command of ${root.name}: ${what}.`,
       answer: { kind: 'allow', widenings, lasts: 'session' },
     },
     {
       id: 'hour',
       label: `${verb} for an Hour`,
-      detail: `${capitalize(what)}: for every command of ${root.name}, for an hour.`,
+      detail: `For an hour, for every command of ${root.name}: ${what}.`,
       answer: { kind: 'allow', widenings, lasts: 'root', forMs: hourMs },
     },
     {
       id: 'root',
       label: `${verb} in This Folder`,
-      detail: `${capitalize(what)}: for every command of ${root.name}, until you revoke it.`,
+      detail: `Until you revoke it, for every command of ${root.name}: ${what}.`,
       answer: { kind: 'allow', widenings, lasts: 'root' },
     },
   ];

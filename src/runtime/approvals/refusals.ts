@@ -43,3 +43,18 @@ export function unaskedRefusal(
 
 const withoutAgreement =
   'Find a way that needs no agreement, or tell the person what you could not do, and why.';
+
+/** What a no to another run means for the agent, which also gets the answer of the run that was stopped. */
+export function refusalAfter({ by, comment }: Denied): string | undefined {
+  const asked = 'The person was asked whether it may run again with what it lacked';
+  const words = comment === undefined || comment === '' ? '' : ` Comment of the person: ${comment}`;
+  switch (by) {
+    case 'person':
+      return `${asked}, and declined.${words} Do not ask for it again, also where it says below how to ask: do without it, or ask the person what to do instead.`;
+    case 'expired':
+      return `${asked}; nobody answered in time. Go on with what needs no answer, and tell the person what you could not do.`;
+    case 'nobody':
+    case 'gone':
+      return undefined;
+  }
+}

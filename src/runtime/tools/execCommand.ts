@@ -2,7 +2,9 @@ import { resolve } from 'node:path';
 import * as z from 'zod';
 import type { BashParser } from '../../sandbox/commands/bashParser.ts';
 import { implicitPatchMessage, recognizePatchCommand } from '../../patch/invocation/recognizePatchCommand.ts';
+import type { Denied } from '../approvals/approval.ts';
 import { permissionFields } from '../approvals/permissions.ts';
+import { refusalAfter } from '../approvals/refusals.ts';
 import type { AgentCommand, CommandRunner } from '../commandRunner.ts';
 import type { Orchestrator } from '../orchestrator.ts';
 import type { PatchRunner } from '../patches/patchRunner.ts';
@@ -118,12 +120,12 @@ export function createExecCommandTool({
       let result = await answer(running.session);
       // Each question is about what stopped the last run, so a command can need several.
       for (;;) {
-        const again = await runner.retry(running, context);
-        if (again === undefined) {
-          return result;
+        const next = await runner.retry(running, context);
+        if (next?.kind !== 'again') {
+          return next === undefined ? result : withRefusal(result, next);
         }
-        result = afterDenial(await answer(again.session), running.session);
-        running = again;
+        result = afterDenial(await answer(next.running.session), running.session);
+        running = next.running;
       }
     },
   };
@@ -169,6 +171,12 @@ function commandOf(input: ExecCommandInput): AgentCommand {
 function afterDenial(result: ToolResult, stopped: Session): ToolResult {
   const reason = stopped.denial()?.message ?? '';
   return { ...result, text: `An earlier run was stopped: ${reason} The person allowed it.\n${result.text}` };
+}
+
+/** The answer of a run that was stopped, with what the person said to another one. */
+function withRefusal(result: ToolResult, denied: Denied): ToolResult {
+  const words = refusalAfter(denied);
+  return words === undefined ? result : { ...result, text: `${words}\n${result.text}` };
 }
 
 /** What the reference puts in front of the answer when no shell had to run. */

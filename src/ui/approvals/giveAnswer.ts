@@ -20,5 +20,7 @@ export async function giveAnswer(approvals: Approvals, approval: Approval, answe
 }
 
 export async function tellTooLate(): Promise<void> {
-  await vscode.window.showInformationMessage('That question is answered already, or has expired.');
+  await vscode.window.showInformationMessage(
+    'That question does not wait any more: it was answered, it expired, or its call was cancelled.',
+  );
 }

@@ -190,6 +190,30 @@ describe('approvals of commands', () => {
     );
   });
 
+  it('tell of a no after a denial, with its comment', async () => {
+    const comment = 'Use the folder out instead.';
+    const { asked, test } = await setUp(
+      { approval: mode('on-failure') },
+      { kind: 'deny', by: 'person', comment },
+      {
+        kind: 'deny',
+        by: 'expired',
+      },
+    );
+    const { text } = await run(test, `touch ${target('declined')}`);
+    assert.match(
+      text,
+      /^The person was asked [^]*, and declined\. Comment of the person: Use the folder out instead\./,
+    );
+    assert.match(text, /Read-only file system/);
+    assert.match(
+      (await run(test, `touch ${target('declined')}`)).text,
+      /^The person was asked .*nobody answered in time/,
+    );
+    assert.equal(asked.length, 2);
+    assert.equal(existsSync(target('declined')), false);
+  });
+
   it('keep the sandbox while a rule of the person hides something', async () => {
     const secret = target('secret');
     await mkdir(secret);
