@@ -1,7 +1,7 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../base/disposable.ts';
 import type { Disposable } from '../base/disposable.ts';
-import type { Root } from '../runtime/roots.ts';
+import type { PolicyError, Root } from '../runtime/roots.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { commandIds } from './commands/commandIds.ts';
@@ -61,17 +61,25 @@ function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined 
     };
   }
   const policy = policies.policyFor(root);
+  const approval = policies.approvalPolicyFor(root);
   const prefix = roots.length > 1 ? `${root.name}: ` : '';
   if (!policy.ok) {
-    const { field, message, hint } = policy.error;
-    return {
-      icon: 'error',
-      text: `${prefix}Invalid sandbox setting`,
-      tooltip: lines(`${root.name}: ${field}`, [message, hint], [openSettings(field)]),
-      colour: errorColour,
-    };
+    return faceOfError(`${prefix}Invalid sandbox setting`, root, policy.error);
+  }
+  if (!approval.ok) {
+    return faceOfError(`${prefix}Invalid approval setting`, root, approval.error);
   }
   return faceOfPolicy(root, policy.value, prefix, health);
+}
+
+/** No command of an agent runs. */
+function faceOfError(text: string, root: Root, { field, message, hint }: PolicyError): Face {
+  return {
+    icon: 'error',
+    text,
+    tooltip: lines(`${root.name}: ${field}`, [message, hint], [openSettings(field)]),
+    colour: errorColour,
+  };
 }
 
 function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health: SandboxHealth): Face {

@@ -126,6 +126,7 @@ describe('a question outside of the card', () => {
     await row.waitFor();
     await editor.screenshot('approval-interrupted');
     await row.click();
+    await editor.quickInput.getByText('sample-project, from before the reload').waitFor();
     await editor.pick('Allow and Run Again Once');
     await editor.notification('Your answer counts for the next one');
     await row.waitFor({ state: 'detached' });

@@ -138,6 +138,19 @@ describe('an invalid setting', () => {
   });
 });
 
+describe('an invalid setting of the approvals', () => {
+  const editor = useEditor({ userSettings: { 'cordon.approvals.policy': 'sometimes' } });
+
+  it('shows in the status bar, and offers the way to correct it', async () => {
+    const { statusBarItem, notification, screenshot } = editor();
+    await statusBarItem('sandbox').getByText('Invalid approval setting').waitFor();
+    await statusBarItem('sandbox').click();
+    const problem = await notification(/cordon\.approvals\.policy is "sometimes" in the user settings/);
+    await button(problem, 'Open Settings').waitFor();
+    await screenshot('invalid-approval-setting');
+  });
+});
+
 function button(notification: Locator, name: string): Locator {
   return notification.getByRole('button', { name });
 }

@@ -192,7 +192,7 @@ describe('the walkthrough', () => {
     await runCommand('Cordon: Meet Your Sandbox');
     await check.locator('.codicon-getting-started-step-checked').waitFor();
     await steps.filter({ hasText: 'See what holds' }).click();
-    await steps.filter({ hasText: 'See what holds' }).getByText('Open the View Policy').waitFor();
+    await steps.filter({ hasText: 'See what holds' }).getByText('Open the Policy View').waitFor();
     await screenshot('walkthrough-policy');
     const asked = steps.filter({ hasText: 'Choose when you are asked' });
     await asked.click();

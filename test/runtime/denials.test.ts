@@ -43,6 +43,15 @@ describe('What an answer says about the sandbox', function () {
     assert.deepEqual(more, []);
   });
 
+  it('counts what it does not list, and says when there may be more', async () => {
+    const write = (count: number): string => `for i in $(seq ${count}); do touch /etc/made-$i; done`;
+    assert.match(about(await answer(write(5))).at(-1) ?? '', /^Sandbox: 2 more things were stopped\.$/);
+    assert.match(
+      about(await answer(write(30))).at(-1) ?? '',
+      /^Sandbox: at least 17 more things were stopped\.$/,
+    );
+  });
+
   const ownReasons: readonly (readonly [string, string])[] = [
     ['a script that nobody may run', 'echo x > tool.sh; ./tool.sh'],
     ['words of a program', 'echo "error: sandbox test failed, seccomp"; exit 1'],

@@ -86,18 +86,22 @@ function switchesOf(value: unknown): Result<ApprovalPolicy['asks'], PolicyError>
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     return problem('cordon.approvals.granular', value, 'the user settings', expected);
   }
-  const wrong = Object.entries(value).find(
-    ([name, isOn]) => !(questionKinds as readonly string[]).includes(name) || typeof isOn !== 'boolean',
-  );
+  const isKind = (name: string): boolean => (questionKinds as readonly string[]).includes(name);
+  const wrong = Object.entries(value).find(([name, isOn]) => !isKind(name) || typeof isOn !== 'boolean');
   return wrong === undefined
     ? ok({ ...everything, ...(value as Partial<ApprovalPolicy['asks']>) })
-    : problem(`cordon.approvals.granular.${wrong[0]}`, wrong[1], 'the user settings', expected);
+    : problem(
+        `cordon.approvals.granular.${wrong[0]}`,
+        wrong[1],
+        'the user settings',
+        isKind(wrong[0]) ? 'true or false' : `left out: the switches are ${questionKinds.join(', ')}`,
+      );
 }
 
 function problem(field: string, value: unknown, whose: string, expected: string): Result<never, PolicyError> {
   return fail({
     field,
     message: `${field} is ${JSON.stringify(value)} in ${whose}, but must be ${expected}.`,
-    hint: `Correct ${field} in ${whose}. Nothing runs in this root until then.`,
+    hint: `Correct ${field} in ${whose}. No command of an agent runs in this folder until then.`,
   });
 }

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { findingLines } from '../../sandbox/aftermath/findingLines.ts';
+import { mostDenials } from '../../sandbox/denials/denial.ts';
 import type { OutputForm, Session } from './session.ts';
 
 export interface AnswerRequest {
@@ -53,11 +54,14 @@ function denialLines(session: Session): readonly string[] {
   const others = session.denials().filter((denial) => denial !== reason);
   const shown = others.slice(0, reason === undefined ? mostDenialLines : mostDenialLines - 1);
   const rest = others.length - shown.length;
+  const atLeast = session.denials().length < mostDenials ? '' : 'at least ';
   return [
     ...(reason === undefined ? [] : [`Sandbox: ${reason.message} ${session.adviceOn(reason)}`]),
     ...shown.map(
       ({ message }) => `Sandbox: ${message}${reason === undefined ? ' The command went on.' : ''}`,
     ),
-    ...(rest > 0 ? [`Sandbox: ${rest} more ${rest === 1 ? 'thing was' : 'things were'} stopped.`] : []),
+    ...(rest > 0
+      ? [`Sandbox: ${atLeast}${rest} more ${rest === 1 ? 'thing was' : 'things were'} stopped.`]
+      : []),
   ];
 }

@@ -4,7 +4,7 @@ import type { Answer, Approval } from '../../runtime/approvals/approval.ts';
 import type { Approvals } from '../../runtime/approvals/approvals.ts';
 import { oneLine, withoutIcons } from '../oneLine.ts';
 import type { TextPages } from '../textPages.ts';
-import { approvalPage } from './approvalWords.ts';
+import { approvalPage, waitingWords } from './approvalWords.ts';
 import { giveAnswer, tellTooLate } from './giveAnswer.ts';
 
 interface Choice extends vscode.QuickPickItem {
@@ -24,7 +24,7 @@ export async function chooseAnswer(
   }
   const store = new DisposableStore();
   const picker = store.add(vscode.window.createQuickPick<Choice>());
-  picker.title = `${approval.title} (${approval.owner}, ${approval.root.name})`;
+  picker.title = `${approval.title} (${[approval.owner, approval.root.name, ...sinceWords(approval)].join(', ')})`;
   picker.placeholder = oneLine(approval.commandLine, maxCommandLength).text;
   picker.matchOnDetail = true;
   picker.items = choicesOf(approvals, approval, pages);
@@ -36,6 +36,11 @@ export async function chooseAnswer(
   });
   store.dispose();
   await (choice === 'gone' ? tellTooLate() : choice?.choose?.());
+}
+
+/** Whoever answers now allows no call that waits. */
+function sinceWords(approval: Approval): readonly string[] {
+  return approval.state === 'interrupted' ? [waitingWords(approval, Date.now())] : [];
 }
 
 const maxCommandLength = 200;

@@ -23,10 +23,13 @@ export function registerChangeSandbox(policies: PolicyStore, choices: RootChoice
       return;
     }
     const policy = policies.policyFor(root);
-    if (policy.ok) {
-      await change(root, policy.value, policies, choices);
-    } else {
+    const approval = policies.approvalPolicyFor(root);
+    if (!policy.ok) {
       await showProblem(policy.error, root, choices);
+    } else if (!approval.ok) {
+      await showProblem(approval.error, root);
+    } else {
+      await change(root, policy.value, policies, choices);
     }
   });
 }
@@ -119,10 +122,11 @@ async function tellWhatElseHolds(
 
 const openSettings = 'Open Settings';
 
+/** `choices`: where the person's own choice for the root may be the cause. */
 async function showProblem(
   { field, message, hint }: PolicyError,
   root: Root,
-  choices: RootChoices,
+  choices?: RootChoices,
 ): Promise<void> {
   const show = 'Show Effective Policy';
   const forget = 'Forget My Choice Here';
@@ -130,14 +134,14 @@ async function showProblem(
     `${message} ${hint}`,
     openSettings,
     show,
-    ...(choices.get(root.path) === undefined ? [] : [forget]),
+    ...(choices?.get(root.path) === undefined ? [] : [forget]),
   );
   if (answer === openSettings) {
     await vscode.commands.executeCommand('workbench.action.openSettings', field);
   } else if (answer === show) {
     await vscode.commands.executeCommand(commandIds.showEffectivePolicy);
   } else if (answer === forget) {
-    await choices.set(root.path, undefined);
+    await choices?.set(root.path, undefined);
   }
 }
 
