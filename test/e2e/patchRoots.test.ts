@@ -56,7 +56,7 @@ describe('patches in a workspace of two folders', () => {
     const lines = ['*** Add File: inside.md', '+in', '*** Add File: ../careful/outside.md', '+out'];
     await patchIn('free', ...lines);
     await editor.statusBarItem('patchReviews').waitFor();
-    await editor.openSideBar('Cordon');
+    await editor.runCommand('Cordon: Focus on Checkpoints View');
     const row = editor.page.locator('.pane-body .monaco-list-row').filter({ hasText: 'outside.md' });
     await row.last().waitFor();
     await editor.page.getByLabel(/^Patch inside\.md.*, free · 2 files/).waitFor();
