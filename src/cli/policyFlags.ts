@@ -107,6 +107,7 @@ function hostRule(text: string): [string, string] {
   return at < 0 ? [text, 'allow'] : [text.slice(0, at), text.slice(at + 1)];
 }
 
+/** The one root of a command line, under a policy that stays; widenings change nothing in it. */
 export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPolicy): Roots {
   const rules = new RuleStore(managedRulesFolder(managedPolicyPath(process.platform)), process.platform);
   // The settings of an editor are not known here: what the administrator and the folder say holds.

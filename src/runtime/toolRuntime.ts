@@ -69,6 +69,7 @@ export interface ToolRuntime {
   dispose(): Promise<void>;
 }
 
+/** Builds a runtime; whoever composes it says where policies, answers and the audit log come from and go. */
 export function createToolRuntime({
   roots,
   sandbox,

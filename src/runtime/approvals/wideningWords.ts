@@ -21,6 +21,7 @@ export function describeWidening(what: Widening | Grantable): string {
   }
 }
 
+/** Several of them, as the end of "Allow …". */
 export function describeWidenings(widenings: readonly (Widening | Grantable)[]): string {
   return widenings.map(describeWidening).join(', ');
 }

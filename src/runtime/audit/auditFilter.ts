@@ -30,6 +30,7 @@ export function outcomeOf(entry: AuditEntry): AuditOutcome | undefined {
   }
 }
 
+/** Whether an entry is all that a filter asks for; what a filter leaves out may be anything. */
 export function matchesFilter(entry: AuditEntry, filter: AuditFilter): boolean {
   const at = Date.parse(entry.at);
   const root = 'root' in entry ? entry.root : undefined;

@@ -13,6 +13,7 @@ import { counted, row } from './policyRow.ts';
 
 // What decides before a command runs, and what a person granted.
 
+/** When a person is asked, or what is wrong with the setting. */
 export function approvalsRow(approval: Result<ApprovalPolicy, PolicyError>): PolicyRow {
   const facts = { id: 'approvals', label: 'Approvals' };
   if (!approval.ok) {
@@ -71,6 +72,7 @@ export function problemRows(
   ];
 }
 
+/** The rules about commands, problems first. */
 export function rulesRow({ prefixes, networks, problems }: RuleSet): PolicyRow {
   const count = prefixes.length + networks.length;
   const isBroken = problems.length > 0;
@@ -149,6 +151,7 @@ function ruleRow(
   });
 }
 
+/** The grants that are in force, each with its end. */
 export function grantsRow(grants: readonly Grant[], now: Date): PolicyRow {
   return row({
     id: 'grants',
