@@ -316,9 +316,10 @@ describe('A script cannot misuse the door for its parts', function () {
         socket.write(ask(process.cwd(), 'uname'));
       });
       const first = connect('/run/cordon/parts.sock');
-      first.on('data', (chunk) => console.log('first got ' + chunk.length));
-      first.write(frame('H', key));
-      await new Promise((resolve) => setTimeout(resolve, 1000));
+      await new Promise((resolve) => {
+        first.on('data', (chunk) => resolve(console.log('first got ' + chunk.length)));
+        first.write(frame('H', key));
+      });
       await talk(frame('H', key), 'second');
       process.exit();`);
     assert.match(text, /first got 1\n[^]*second: nothing/);
