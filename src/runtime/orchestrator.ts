@@ -2,6 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import type { Result } from '../base/result.ts';
 import { ok } from '../base/result.ts';
 import type { BashParser } from '../sandbox/commands/bashParser.ts';
+import { readShellCommand } from '../sandbox/commands/commandLine.ts';
 import { runsGit } from '../sandbox/commands/runsGit.ts';
 import { childEnvironment } from '../sandbox/environment.ts';
 import type { PolicyMachine } from '../sandbox/policy/input.ts';
@@ -12,7 +13,7 @@ import { whyConfined } from '../sandbox/policy/widening.ts';
 import { partsInside } from '../sandbox/linux/bubblewrap/machine.ts';
 import { askedPrograms } from '../sandbox/rules/askedPrograms.ts';
 import type { Judgement } from '../sandbox/rules/judgeCommand.ts';
-import { judgeCommand } from '../sandbox/rules/judgeCommand.ts';
+import { judgeCommand, judgeRead } from '../sandbox/rules/judgeCommand.ts';
 import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
 import type { Decision } from './approvals/decide.ts';
 import type { PartDecision, Ways } from './approvals/decidePart.ts';
@@ -115,8 +116,8 @@ export class Orchestrator {
     if (!approval.ok) return approval;
     if (!requested.ok) return requested;
     const rules = await roots.rulesFor(root);
-    const argv = [shell.value, '-c', request.cmd];
-    const judgement = await judgeCommand(argv, rules, parseScript, requested.value.prefix);
+    const read = await readShellCommand(shell.value, request.cmd, parseScript);
+    const judgement = judgeRead(read, rules, requested.value.prefix);
     return ok({
       ...place.value,
       request,

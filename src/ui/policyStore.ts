@@ -107,7 +107,7 @@ export class PolicyStore implements Roots, Disposable {
     const all = [...this.#grants.wideningsOf(root.path), ...widenings];
     const resolved =
       chosen.ok && all.length > 0
-        ? this.policyWith(root, widenSettings(choice ?? {}, all, chosen.value))
+        ? this.policyWith(root, widenSettings(choice ?? {}, all, chosen.value, machine))
         : chosen;
     this.#log.debug(
       resolved.ok

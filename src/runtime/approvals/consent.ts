@@ -9,6 +9,7 @@ import type { Approvals } from './approvals.ts';
 import type { Question } from './decide.ts';
 import type { PartQuestion } from './decidePart.ts';
 import { offersAfter, offersBefore, offersForPart } from './offers.ts';
+import { pathWords } from './wideningWords.ts';
 
 /** Enough to recognize it. */
 const longestScript = 300;
@@ -104,14 +105,14 @@ function confirmationOf(judged: JudgedCommand, { title, reason, widenings }: Que
   const words = said === undefined ? [] : [`The agent says: “${said}”`];
   return {
     title,
-    message: [request.cmd, `It runs in ${cwd}.`, reasonFor(judged, reason), ...words].join('\n\n'),
+    message: [request.cmd, `It runs in ${pathWords(cwd)}.`, reasonFor(judged, reason), ...words].join('\n\n'),
     scope: scopeOf(judged, widenings),
   };
 }
 
 /** Another shell than the person's own takes the same words for something else. */
 function reasonFor({ request, shell }: JudgedCommand, reason: string): string {
-  return request.shell === undefined ? reason : `${reason} The agent wants ${shell} to read it.`;
+  return request.shell === undefined ? reason : `${reason} The agent wants ${pathWords(shell)} to read it.`;
 }
 
 function about(

@@ -1,5 +1,6 @@
 import { capitalize } from '../../base/capitalize.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
+import { quoteWords } from '../../sandbox/commands/quoteWords.ts';
 import type { Root } from '../roots.ts';
 import type { Answer, Offer } from './approval.ts';
 import { describeWidenings } from './wideningWords.ts';
@@ -148,7 +149,7 @@ function wideningOffers(widenings: readonly Widening[], root: Root, verb: string
 }
 
 function prefixOffers(prefix: readonly string[], root: Root): readonly Offer[] {
-  const words = prefix.join(' ');
+  const words = quoteWords(prefix);
   return [
     {
       id: 'prefix-session',

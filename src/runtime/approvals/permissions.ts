@@ -2,10 +2,12 @@ import { isAbsolute, resolve } from 'node:path';
 import * as z from 'zod';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
-import { parseHostPattern } from '../../sandbox/policy/hostRules.ts';
+import { formatHostPattern, parseHostPattern } from '../../sandbox/policy/hostRules.ts';
 import { locate } from '../../sandbox/policy/files/locate.ts';
 import type { PolicyMachine } from '../../sandbox/policy/input.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
+import { isOpenable } from '../../sandbox/policy/widening.ts';
+import { parseHost } from '../../sandbox/network/host.ts';
 
 const sandboxPermissions = ['use_default', 'with_additional_permissions', 'require_escalated'] as const;
 
@@ -112,6 +114,12 @@ function readAdditional(
           hint: 'Name an existing file or folder: the folder in which a new file is to be made.',
         });
       }
+      if (!isOpenable(path, machine)) {
+        return fail({
+          message: `additional_permissions.file_system.${access} names ${JSON.stringify(written)}, which would be taken for a glob.`,
+          hint: 'Name the folder that it is in.',
+        });
+      }
       widenings.push({ kind: 'path', path, access });
     }
   }
@@ -123,7 +131,14 @@ function readAdditional(
         hint: 'Name one host, as in "example.org:443".',
       });
     }
-    widenings.push({ kind: 'host', host });
+    if (parseHost(pattern.value.host) === undefined) {
+      return fail({
+        message: `additional_permissions.network.hosts names ${JSON.stringify(host)}, which stands for many hosts.`,
+        hint: 'Name each host, as in "example.org:443", or ask for the whole network with network.enabled.',
+      });
+    }
+    // As it is looked up, in which no other letters look the same.
+    widenings.push({ kind: 'host', host: formatHostPattern(pattern.value) });
   }
   if (network?.enabled === true) {
     widenings.push({ kind: 'network' });

@@ -1,15 +1,21 @@
 import type { Grantable } from './grant.ts';
+import { quoteWords } from '../../sandbox/commands/quoteWords.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
+
+/** A path as part of a sentence, which no name of a folder ends. */
+export function pathWords(path: string): string {
+  return /\p{Cc}/u.test(path) ? JSON.stringify(path) : path;
+}
 
 /** What a widening or grant opens, as the end of "Allow …". */
 export function describeWidening(what: Widening | Grantable): string {
   switch (what.kind) {
     case 'path':
-      return `${what.access === 'read' ? 'reading' : 'writing to'} ${what.path}`;
+      return `${what.access === 'read' ? 'reading' : 'writing to'} ${pathWords(what.path)}`;
     case 'host':
       return `connections to ${what.host}`;
     case 'socket':
-      return `the socket ${what.path}`;
+      return `the socket ${pathWords(what.path)}`;
     case 'network':
       return 'the whole network';
     case 'mode':
@@ -17,7 +23,7 @@ export function describeWidening(what: Widening | Grantable): string {
     case 'unsandboxed':
       return 'running without a sandbox';
     case 'prefix':
-      return `commands that begin with “${what.words.join(' ')}”`;
+      return `commands that begin with “${quoteWords(what.words)}”`;
   }
 }
 

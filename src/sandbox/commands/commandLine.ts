@@ -55,6 +55,24 @@ export async function readCommand(argv: readonly string[], parse: BashParser): P
   };
 }
 
+/**
+ * Reads what a shell is given with `-c`. What a shell would do that is not known is never certain; every one has the
+ * words of its commands where others have them, so the looser reading is that of `sh`, too.
+ */
+export async function readShellCommand(
+  shell: string,
+  script: string,
+  parse: BashParser,
+): Promise<ReadCommand> {
+  const argv = [shell, '-c', script];
+  const read = await readCommand(argv, parse);
+  if (readWindowsShell(argv) !== undefined || (isOfTheSystem(shell) && shellScript(argv) !== undefined)) {
+    return read;
+  }
+  const { anywhere } = await readCommand(asScript(script), parse);
+  return { ...read, line: opaque('unknown-shell'), anywhere: [...read.anywhere, ...anywhere] };
+}
+
 /** The grammar, which looks at every script once. */
 type See = (script: string) => Promise<SeenScript>;
 

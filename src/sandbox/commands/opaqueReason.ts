@@ -3,6 +3,7 @@ export const opaqueReasons = {
   empty: 'is empty',
   'too-long': 'is too long to be read',
   'too-deep': 'has shells in shells in shells',
+  'unknown-shell': 'is for a shell that is not known',
   syntax: 'is not understood',
   characters: 'has characters that shells or people may read in another way',
   quoting: 'has quotes that shells read in different ways',

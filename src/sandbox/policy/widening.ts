@@ -3,7 +3,8 @@ import { parseHost } from '../network/host.ts';
 import { HostMatcher } from '../network/matchHost.ts';
 import { accesses, accessTo } from './fileRules.ts';
 import { parseHostPattern } from './hostRules.ts';
-import type { UncheckedSettings } from './input.ts';
+import { locate } from './files/locate.ts';
+import type { PolicyMachine, UncheckedSettings } from './input.ts';
 import type { SandboxPolicy } from './policy.ts';
 import { isUnsandboxed } from './policy.ts';
 
@@ -28,14 +29,16 @@ export type Widening = Readonly<z.infer<typeof wideningSchema>>;
 
 /**
  * The settings of a person for a root with widenings on top. They stay settings of the person: what narrows a policy
- * narrows them, too. `policy` is what holds without them.
+ * narrows them, too. `policy` is what holds without them. What has become a link since it was granted opens nothing.
  */
 export function widenSettings(
   settings: UncheckedSettings,
   widenings: readonly Widening[],
   policy: SandboxPolicy,
+  machine: Pick<PolicyMachine, 'canonicalize'>,
 ): UncheckedSettings {
-  return widenings.reduce<UncheckedSettings>((widened, widening) => {
+  const inForce = widenings.filter((widening) => !('path' in widening) || isOpenable(widening.path, machine));
+  return inForce.reduce<UncheckedSettings>((widened, widening) => {
     switch (widening.kind) {
       case 'path': {
         const files = asRecord(widened.files);
@@ -58,6 +61,11 @@ export function widenSettings(
         return { ...widened, mode: 'danger-full-access' };
     }
   }, settings);
+}
+
+/** Whether a path can be opened by its name: nothing leads elsewhere from it, and it is no glob. */
+export function isOpenable(path: string, machine: Pick<PolicyMachine, 'canonicalize'>): boolean {
+  return !/[*?{]/.test(path) && locate(path, machine).path === path;
 }
 
 /** Whether a policy already gives what a widening would bring. */

@@ -44,7 +44,11 @@ export async function judgeCommand(
   parse: BashParser,
   wantedPrefix?: Words,
 ): Promise<Judgement> {
-  const read = await readCommand(argv, parse);
+  return judgeRead(await readCommand(argv, parse), rules, wantedPrefix);
+}
+
+/** The same about a command that has been read. */
+export function judgeRead(read: ReadCommand, rules: RuleSet, wantedPrefix?: Words): Judgement {
   const plain = plainCommands(read);
   const everything = uniqueCommands([...plain, ...read.anywhere]);
   const lineClass = classifyLine(read);

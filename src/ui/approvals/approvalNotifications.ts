@@ -50,7 +50,9 @@ function notificationText({ title, owner, root, commandLine, reason }: Approval)
   const command = oneLine(commandLine, maxCommandLength);
   const why = oneLine(reason, maxReasonLength).text;
   return {
-    text: withoutLinks(`${title} “${command.text}” (${owner}, in ${root.name}). ${why}`),
+    text: withoutLinks(
+      `${title} “${command.text}” (${owner}, in ${oneLine(root.name, maxNameLength).text}). ${why}`,
+    ),
     isWhole: command.isWhole,
   };
 }
@@ -58,3 +60,4 @@ function notificationText({ title, owner, root, commandLine, reason }: Approval)
 /** The editor shows 1000 characters of a notification. */
 const maxCommandLength = 400;
 const maxReasonLength = 300;
+const maxNameLength = 80;

@@ -47,15 +47,19 @@ export function approvalFacts({
   justification,
   state,
 }: Approval): readonly string[] {
+  const place = cwd === root.path ? root.name : `${root.name}, in ${cwd}`;
   return [
-    `${owner} asks, in ${cwd === root.path ? root.name : `${root.name}, in ${cwd}`}.`,
-    reason,
+    `${owner} asks, in ${visible(place)}.`,
+    visible(reason),
     ...(justification === undefined
       ? []
       : [`In the agent’s own words: “${oneLine(justification, 1_000).text}”`]),
     ...(state === 'interrupted' ? [interruptedWords] : []),
   ];
 }
+
+/** A longer path or rule than this is none that a person reads. */
+const maxSentenceLength = 6_000;
 
 const interruptedWords =
   'The call that asked ended with the reload. Your answer counts for the next one that asks exactly the same.';
@@ -68,12 +72,16 @@ export function approvalPage(approval: Approval): string {
     ...approvalFacts(approval),
     '## The command',
     fenced(commandLine),
-    `It runs in ${cwd}.`,
+    `It runs in ${visible(cwd)}.`,
     '## The answers',
-    ...offers.map(({ label, detail }) => `- **${label}**: ${detail}`),
+    ...offers.map(({ label, detail }) => `- **${visible(label)}**: ${visible(detail)}`),
     'Answer with “Cordon: Answer Approval…”.',
     '',
   ].join('\n\n');
+}
+
+function visible(text: string): string {
+  return oneLine(text, maxSentenceLength).text;
 }
 
 /** With a fence that is longer than any in the text. */

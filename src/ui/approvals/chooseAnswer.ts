@@ -24,7 +24,8 @@ export async function chooseAnswer(
   }
   const store = new DisposableStore();
   const picker = store.add(vscode.window.createQuickPick<Choice>());
-  picker.title = `${approval.title} (${[approval.owner, approval.root.name, ...sinceWords(approval)].join(', ')})`;
+  const about = [approval.owner, approval.root.name, ...sinceWords(approval)].join(', ');
+  picker.title = oneLine(`${approval.title} (${about})`, maxCommandLength).text;
   picker.placeholder = oneLine(approval.commandLine, maxCommandLength).text;
   picker.matchOnDetail = true;
   picker.items = choicesOf(approvals, approval, pages);
@@ -49,8 +50,8 @@ function choicesOf(approvals: Approvals, approval: Approval, pages: TextPages): 
   const give = (answer: Answer): Promise<void> => giveAnswer(approvals, approval, answer);
   return [
     ...approval.offers.map(({ label, detail, answer }): Choice => ({
-      label: withoutIcons(label),
-      detail: withoutIcons(detail),
+      label: withoutIcons(oneLine(label, maxLabelLength).text),
+      detail: withoutIcons(oneLine(detail, maxDetailLength).text),
       choose: () => give(answer),
     })),
     {
@@ -74,6 +75,8 @@ function choicesOf(approvals: Approvals, approval: Approval, pages: TextPages): 
 }
 
 const maxReasonLength = 300;
+const maxLabelLength = 400;
+const maxDetailLength = 5_000;
 
 async function askComment(): Promise<string | undefined> {
   const comment = await vscode.window.showInputBox({

@@ -258,6 +258,13 @@ describe('approvals of commands', () => {
         },
         /network\.hosts names "http:\/\/example\.org", but must be a host alone/,
       ],
+      [
+        {
+          sandbox_permissions: 'with_additional_permissions',
+          additional_permissions: { network: { hosts: ['*.org'] } },
+        },
+        /network\.hosts names "\*\.org", which stands for many hosts/,
+      ],
       [{ sandbox_permissions: 'all' }, /sandbox_permissions \("all"\)/],
     ] as const) {
       assert.match((await run(test, 'true', input)).text, message);

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Approval } from '../../../src/runtime/approvals/approval.ts';
+import { describeWidening } from '../../../src/runtime/approvals/wideningWords.ts';
 import {
   approvalFacts,
   approvalPage,
@@ -31,6 +32,28 @@ const approval: Approval = {
   expiresAt: 600_000,
   state: 'waiting',
 };
+
+describe('what a folder or path is called', () => {
+  const trick = '/w/app/a\u202eb\n\nIt is harmless.';
+
+  it('turns no direction and begins no paragraph in the words about a question', () => {
+    const facts = approvalFacts({ ...approval, cwd: trick, reason: `More: ${trick}` });
+    const page = approvalPage({
+      ...approval,
+      cwd: trick,
+      offers: approval.offers.map((offer) => ({ ...offer, label: trick, detail: trick })),
+    });
+    for (const text of [...facts, ...page.split('\n\n')]) {
+      assert.doesNotMatch(text, /\u202e|^It is harmless/);
+    }
+  });
+
+  it('begins no paragraph in what a widening opens', () => {
+    assert.doesNotMatch(describeWidening({ kind: 'path', path: trick, access: 'write' }), /\n/);
+    assert.doesNotMatch(describeWidening({ kind: 'socket', path: trick }), /\n/);
+    assert.match(describeWidening({ kind: 'prefix', words: ['git', 'push” x'] }), /“git 'push” x'”/);
+  });
+});
 
 describe('the time that is left', () => {
   const cases: readonly (readonly [leftMs: number, words: string, nextMs: number | undefined])[] = [

@@ -26,7 +26,7 @@ describe('the words of a grant', () => {
     );
     assert.equal(
       grantLabel({ what: { kind: 'prefix', words: ['npm', 'run\u202e'] } }),
-      'Commands that begin with “npm run\\u{202e}”',
+      "Commands that begin with “npm 'run\\u{202e}'”",
     );
   });
 

@@ -14,7 +14,7 @@ function widened(widenings: readonly Widening[], input: Partial<PolicyInput> = {
     assert.ok(policy.ok, policy.ok ? '' : policy.error.message);
     return policy.value;
   };
-  return resolve(widenSettings(all.grant ?? {}, widenings, resolve(all.grant)));
+  return resolve(widenSettings(all.grant ?? {}, widenings, resolve(all.grant), all));
 }
 
 const all: readonly Widening[] = [
@@ -43,6 +43,20 @@ describe('widenings', () => {
       assert.equal(widened([widening], untrusted).mode, 'read-only');
     });
   }
+
+  it('open nothing where a link has taken the place of what was granted, and are no globs', () => {
+    const links = new Map([['/data/project', '/home/other/.ssh']]);
+    const machine = nodeMachine();
+    const canonicalize = (path: string): string | undefined => links.get(path) ?? machine.canonicalize(path);
+    for (const path of ['/data/project', '/data/project/new', '/usr/src/**/.env']) {
+      const before = widened([], { canonicalize });
+      assert.deepEqual(widened([{ kind: 'path', path, access: 'write' }], { canonicalize }), before, path);
+    }
+    assert.deepEqual(
+      widened([{ kind: 'socket', path: '/data/project' }], { canonicalize }),
+      widened([], { canonicalize }),
+    );
+  });
 
   it('open a read-only root, when they are for that', () => {
     const user = { mode: 'read-only' };

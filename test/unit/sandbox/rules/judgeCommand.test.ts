@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { createBashParser } from '../../../../src/sandbox/commands/bashParser.ts';
 import { withGrantedPrefixes } from '../../../../src/runtime/approvals/grantedRules.ts';
+import { readShellCommand } from '../../../../src/sandbox/commands/commandLine.ts';
 import { combineRules } from '../../../../src/sandbox/rules/combineRules.ts';
 import type { Judgement } from '../../../../src/sandbox/rules/judgeCommand.ts';
-import { judgeCommand } from '../../../../src/sandbox/rules/judgeCommand.ts';
+import { judgeCommand, judgeRead } from '../../../../src/sandbox/rules/judgeCommand.ts';
 import { noRules } from '../../../../src/sandbox/rules/rule.ts';
 import type { RuleProblem, RuleSet } from '../../../../src/sandbox/rules/rule.ts';
 import { rulesFrom } from '../../../harness/rules.ts';
@@ -26,6 +27,38 @@ describe('judgeCommand(): the table of command lines', () => {
       assert.equal((await judge(line, tableRules)).decision, decision);
     });
   }
+});
+
+describe('a shell that is not known', () => {
+  const rules = rulesFrom('prefix_rule(pattern=["git", "push"], decision="forbidden")');
+  const inShell = async (shell: string, script: string, known: RuleSet = rules): Promise<Judgement> =>
+    judgeRead(await readShellCommand(shell, script, parse), known);
+
+  for (const shell of [
+    '/usr/bin/nu',
+    '/usr/bin/elvish',
+    '/usr/bin/tcsh',
+    '/usr/bin/busybox',
+    '/w/app/bin/x',
+  ]) {
+    it(`hides no command from what forbids or warns: ${shell}`, async () => {
+      assert.equal((await inShell(shell, 'cd sub; git push')).decision, 'forbidden');
+      assert.equal((await inShell(shell, 'rm -rf build')).class, 'forced-removal');
+    });
+
+    it(`is no way to be allowed or harmless, and no rule to offer: ${shell}`, async () => {
+      const allowing = withGrantedPrefixes(noRules, [[shell]]);
+      assert.equal((await inShell(shell, 'npm test', allowing)).decision, undefined);
+      assert.equal((await inShell('/usr/bin/cat', 'npm test')).class, 'ordinary');
+      assert.equal((await inShell(shell, 'npm test')).suggestion, undefined);
+    });
+  }
+
+  it('is none of the system', async () => {
+    for (const shell of ['/bin/bash', '/usr/bin/zsh', '/bin/sh']) {
+      assert.equal((await inShell(shell, 'ls')).class, 'safe');
+    }
+  });
 });
 
 describe('an approved prefix lets nothing else through', () => {
