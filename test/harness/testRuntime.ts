@@ -103,7 +103,11 @@ export async function createTestRuntime(
   const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
     const policy = testPolicy(folder.path, settings);
     const all = [...grants.wideningsOf(folder.path), ...widenings];
-    return ok(all.length === 0 ? policy : testPolicy(folder.path, widenSettings(settings, all, policy, nodeMachine())));
+    return ok(
+      all.length === 0
+        ? policy
+        : testPolicy(folder.path, widenSettings(settings, all, policy, nodeMachine())),
+    );
   };
   const approvals = new Approvals({ grants, expiresAfterMs: () => 60_000 });
   const audited: AuditEvent[] = [];
