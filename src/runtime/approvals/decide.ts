@@ -74,7 +74,7 @@ export function decide(input: DecisionInput): Decision {
     if (judgement.runs === 'outside' && whyConfined(policy) === undefined) {
       return { kind: 'run', by: 'rule', widenings: isUnsandboxed(policy) ? [] : [{ kind: 'unsandboxed' }] };
     }
-    if (wanted.length === 0) {
+    if (wanted.length === 0 && !(isUnsandboxed(policy) && isByGrant(judgement))) {
       return { kind: 'run', by: 'rule', widenings: [] };
     }
   }
@@ -99,6 +99,11 @@ function moreThanPolicy({ policy, root }: DecisionInput, wanted: readonly Wideni
     return [{ kind: 'sandbox', ...escalationWords(root) }];
   }
   return wanted.length === 0 ? [] : [{ kind: 'permissions', ...wideningWords(wanted, root) }];
+}
+
+/** Who granted the beginning of a command granted it in the sandbox. */
+function isByGrant({ matches }: Judgement): boolean {
+  return matches.some(({ rule }) => rule.decision === 'allow' && rule.origin.source === 'grant');
 }
 
 function dangers(judgement: Judgement): readonly Reason[] {

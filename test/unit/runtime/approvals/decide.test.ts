@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import type { ApprovalPolicy } from '../../../../src/runtime/approvals/approvalPolicy.ts';
 import { defaultApproval, neverAsk } from '../../../../src/runtime/approvals/approvalPolicy.ts';
 import type { Decision } from '../../../../src/runtime/approvals/decide.ts';
+import { withGrantedPrefixes } from '../../../../src/runtime/approvals/grantedRules.ts';
 import { decide } from '../../../../src/runtime/approvals/decide.ts';
 import type { RequestedPermissions } from '../../../../src/runtime/approvals/permissions.ts';
 import { noPermissions } from '../../../../src/runtime/approvals/permissions.ts';
@@ -172,6 +173,12 @@ describe('decide()', () => {
       'npm test',
       'run',
       { policy: open, rules: rule('npm test', 'allow') },
+    ],
+    [
+      'full access and one that is granted in the sandbox asks',
+      'npm test',
+      'ask',
+      { policy: open, rules: withGrantedPrefixes(noRules, [['npm', 'test']]) },
     ],
     [
       'granular without sandbox refuses danger',
