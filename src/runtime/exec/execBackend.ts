@@ -14,8 +14,12 @@ export interface StartParams {
   /** At least one element. `argv[0]` may be a bare name, searched on the env's PATH. */
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** Replaces `argv[0]` as the program sees it. */
+  readonly arg0?: string;
   /** The whole environment of the child: nothing is added. */
   readonly env: Readonly<Record<string, string>>;
+  /** `env` comes on top of what the policy's clause lets through of the executing machine's own environment. */
+  readonly inheritsEnvironment?: boolean;
   readonly policy: SandboxPolicy;
   /** Present: the child gets a pseudoterminal of that size. Absent: pipes. */
   readonly tty?: TerminalSize;
@@ -25,6 +29,10 @@ export interface StartParams {
   readonly door?: Door;
   /** Only without a tty: keep standard input open as a pipe; otherwise it is `/dev/null`. */
   readonly pipeStdin?: boolean;
+  /** The environment that runs it; this machine without. */
+  readonly environment?: string;
+  /** By what it is recognised when the processes of an environment are listed after a restart. */
+  readonly label?: string;
 }
 
 /** One entry of a process's event stream. `seq` counts from 1 without holes, over all kinds. */
@@ -46,6 +54,8 @@ export interface ExitStatus {
   readonly sandboxDenied: boolean;
   /** What the network's allow-list refused; absent when there was nothing. */
   readonly blockedRequests?: readonly BlockedRequest[];
+  /** Why nobody knows how it ended: the machine that ran it is gone. The exit code is 255 then. */
+  readonly failure?: string;
 }
 
 /** What was refused for certain. */

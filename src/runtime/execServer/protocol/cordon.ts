@@ -1,0 +1,168 @@
+import * as z from 'zod';
+import {
+  cacheModes,
+  gitModes,
+  networkModes,
+  policyClauses,
+  sandboxModes,
+  tmpModes,
+} from '../../../sandbox/policy/policy.ts';
+import { fileUri } from './fileUri.ts';
+
+/**
+ * What Cordon's server understands beyond the protocol: members named `cordon` and methods named `cordon/…`. A client
+ * uses them only after `environmentInfo.cordon` announced them; other clients never meet them.
+ */
+
+const sources = z.enum([
+  'default',
+  'user',
+  'profile',
+  'grant',
+  'managed',
+  'workspace',
+  'untrusted',
+  'request',
+]);
+const hostPattern = z.object({ host: z.string(), port: z.int().optional() });
+
+/** A resolved {@link SandboxPolicy} with URIs for paths. The executing machine makes them canonical again. */
+export const wirePolicy = z.strictObject({
+  root: fileUri,
+  mode: z.enum(sandboxModes),
+  files: z.array(
+    z.strictObject({
+      path: fileUri,
+      access: z.enum(['none', 'read', 'write']),
+      source: sources,
+      writtenAs: z.string().optional(),
+    }),
+  ),
+  hidden: z.array(z.strictObject({ folder: fileUri, glob: z.string(), source: sources })),
+  git: z.enum(gitModes),
+  caches: z.enum(cacheModes),
+  tmp: z.enum(tmpModes),
+  network: z.enum(networkModes),
+  hosts: z.strictObject({ allow: z.array(hostPattern), deny: z.array(hostPattern) }),
+  sockets: z.array(fileUri),
+  environment: z.strictObject({
+    inherit: z.enum(['all', 'core', 'none']),
+    ignoreDefaultExcludes: z.boolean(),
+    exclude: z.array(z.string()),
+    set: z.record(z.string(), z.string()),
+    includeOnly: z.array(z.string()),
+  }),
+  limits: z.strictObject({
+    processes: z.int().optional(),
+    memoryMiB: z.int().optional(),
+    fileSizeMiB: z.int().optional(),
+    cpuSeconds: z.int().optional(),
+  }),
+  sources: z.record(z.enum(policyClauses), sources),
+});
+export type WirePolicy = z.infer<typeof wirePolicy>;
+
+const size = { columns: z.int().min(1).max(65_535), rows: z.int().min(1).max(65_535) };
+
+/** Of `process/start`. */
+export const cordonStart = z.strictObject({
+  /** In place of `sandbox`; giving both is invalid. */
+  policy: wirePolicy.optional(),
+  /** Of the terminal. */
+  size: z.strictObject(size).optional(),
+  /**
+   * The environment is what the policy's clause lets through of the server's own, with `env` on top; not together with
+   * `envPolicy`.
+   */
+  inheritsEnvironment: z.boolean().optional(),
+  /** Programs that ask before they run in it, over {@link doorMethods}. */
+  door: z.strictObject({ programs: z.array(z.string()) }).optional(),
+  /** Instead of pipes: the door's connection over which its standard streams come. */
+  streams: z.string().optional(),
+  /** What the client wants to find again when it lists processes; the server does not look into it. */
+  label: z.string().optional(),
+});
+export type CordonStart = z.infer<typeof cordonStart>;
+
+/** What the protocol's own events have no room for. */
+export const cordonExit = z.object({
+  /** Name of the signal that ended it. */
+  signal: z.string().optional(),
+  blockedRequests: z
+    .array(
+      z.object({
+        host: z.string(),
+        port: z.int(),
+        reason: z.enum(['allow-list', 'deny-list', 'local-address', 'server-name']),
+        time: z.number(),
+      }),
+    )
+    .optional(),
+  /** From here on only when it is closed. */
+  deniedCalls: z.array(z.object({ call: z.string(), detail: z.number() })).optional(),
+  findings: z
+    .array(
+      z.object({
+        path: z.string(),
+        what: z.enum(['hook', 'configuration', 'redirect', 'rebase', 'replaced']),
+        message: z.string(),
+      }),
+    )
+    .optional(),
+});
+export type CordonExit = z.infer<typeof cordonExit>;
+
+const processId = z.string();
+export const resizeParams = z.object({ processId, ...size });
+export const endInputParams = z.object({ processId });
+export const anySignalParams = z.object({ processId, signal: z.string() });
+export const anySignalResult = z.object({ delivered: z.boolean() });
+/** TERM to the whole group, KILL after the grace; answered at once. */
+export const gracefulTerminateParams = z.object({ processId, graceMs: z.int().min(0) });
+export const labelParams = z.object({ processId, label: z.string() });
+/** The session's processes, closed ones among them as long as they are readable. */
+export const listResult = z.object({
+  processes: z.array(
+    z.object({
+      processId,
+      label: z.string(),
+      sandboxType: z.string(),
+      /** Of Cordon's own launchers. */
+      launcher: z.string(),
+      tty: z.boolean(),
+      pipeStdin: z.boolean(),
+      /** Milliseconds since the epoch. */
+      startedAt: z.number(),
+    }),
+  ),
+});
+/** What holds for every later start of the connection's session. */
+export const configureParams = z.object({
+  /** Folders from which no launcher is ever taken: the open roots. */
+  untrustedFolders: z.array(fileUri),
+  /** What commands never write, whatever their policy says. */
+  trustedPaths: z.array(fileUri),
+  /** The editor's own proxy: how allowed hosts are reached. */
+  upstream: z.object({ url: z.string(), except: z.array(z.string()) }).nullish(),
+});
+
+/** The settings of a root, to be resolved on the machine that enforces them. */
+export const resolvePolicyParams = z.object({
+  /** Of `PolicyInput` without the machine's own part; checked as settings are. */
+  input: z.record(z.string(), z.unknown()),
+});
+export const resolvePolicyResult = z.union([
+  z.object({ policy: wirePolicy }),
+  z.object({
+    problem: z.object({ field: z.string(), message: z.string(), hint: z.string(), source: sources }),
+  }),
+]);
+
+/** A door's connections: bytes both ways, each numbered by the server. */
+export const doorOpenedEvent = z.object({ processId, connectionId: z.string() });
+export const doorDataEvent = z.object({ connectionId: z.string(), chunk: z.string() });
+export const doorEndedEvent = z.object({ connectionId: z.string() });
+export const doorSendParams = z.object({ connectionId: z.string(), chunk: z.string() });
+export const doorCloseParams = z.object({ connectionId: z.string() });
+export const doorIsHeldParams = z.object({ processId, path: z.string() });
+export const doorIsHeldResult = z.object({ isHeld: z.boolean() });
