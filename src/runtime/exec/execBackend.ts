@@ -111,6 +111,18 @@ export interface ExecProcess {
   signal(name: NodeJS.Signals): boolean;
   /** TERM to the whole group, KILL after `graceMs` (default 2,000); resolves when it is closed. */
   terminate(graceMs?: number): Promise<void>;
+  /** Changes {@link StartParams.label}. Present where the process outlives this program, which may find it again. */
+  relabel?(label: string): void;
+}
+
+/** A process that an earlier program left running. */
+export interface FoundProcess {
+  /**
+   * Its event stream begins with what is retained: the first number is above 1 where earlier events are gone. Nothing
+   * is pushed before the current turn ends, so subscribe at once.
+   */
+  readonly process: ExecProcess;
+  readonly label: string;
 }
 
 export interface SpawnError {
@@ -124,4 +136,6 @@ export type StartError = SpawnError | SandboxError;
 /** A place that runs commands. */
 export interface ExecBackend {
   start(params: StartParams): Promise<Result<ExecProcess, StartError>>;
+  /** What was started before with a label, in the same session, and can still be read. Asked once, before any start. */
+  found?(): Promise<readonly FoundProcess[]>;
 }
