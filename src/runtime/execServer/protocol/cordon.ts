@@ -84,6 +84,15 @@ export const cordonStart = z.strictObject({
 });
 export type CordonStart = z.infer<typeof cordonStart>;
 
+/** In the answer to `process/start`: which of Cordon's own launchers confines it. */
+export const cordonStarted = z.object({ launcher: z.enum(['none', 'bubblewrap', 'landlock']) });
+
+/**
+ * Member `cordon` in the `data` of an error of `process/start`: a `StartError` whole, so that the client says what
+ * the server knows. `data.kind` is there as well when it is one of the protocol's.
+ */
+export const cordonStartFailure = z.object({ kind: z.string(), message: z.string(), hint: z.string() });
+
 /** What the protocol's own events have no room for. */
 export const cordonExit = z.object({
   /** Name of the signal that ended it. */

@@ -1,5 +1,5 @@
 import * as z from 'zod';
-import { cordonExit, cordonStart } from './cordon.ts';
+import { cordonExit, cordonStart, cordonStarted } from './cordon.ts';
 import { fileUri } from './fileUri.ts';
 import { managedNetwork, networkProxy } from './managedNetwork.ts';
 import { sandboxContext } from './sandboxContext.ts';
@@ -52,6 +52,7 @@ export const startParams = z.object({
 export const startResult = z.object({
   processId: z.string(),
   sandboxType: z.enum(sandboxTypes).optional(),
+  cordon: cordonStarted.optional(),
 });
 export const spawnErrorKinds = ['spawnNotFound', 'spawnPermissionDenied', 'spawnFailed'] as const;
 
