@@ -115,13 +115,12 @@ export interface ExecProcess {
   relabel?(label: string): void;
 }
 
-/** A process that an earlier program left running. */
+/** A process that an earlier program left behind, running or not. */
 export interface FoundProcess {
-  /**
-   * Its event stream begins with what is retained: the first number is above 1 where earlier events are gone. Nothing
-   * is pushed before the current turn ends, so subscribe at once.
-   */
+  /** Its events go on with `retained.nextSeq`; subscribe before the current turn ends to miss none. */
   readonly process: ExecProcess;
+  /** What can still be read of it, from the start. */
+  readonly retained: ReadResult;
   readonly label: string;
 }
 
