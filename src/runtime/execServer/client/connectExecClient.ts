@@ -1,0 +1,388 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type * as z from 'zod';
+import type { Disposable } from '../../../base/disposable.ts';
+import { toDisposable } from '../../../base/disposable.ts';
+import { Emitter } from '../../../base/event.ts';
+import type { Log } from '../../../base/log.ts';
+import { silentLog } from '../../../base/log.ts';
+import type { Message } from '../protocol/envelope.ts';
+import { errorCodes, RpcError } from '../protocol/errors.ts';
+import type { EnvironmentInfo } from '../protocol/handshake.ts';
+import { environmentInfo } from '../protocol/handshake.ts';
+import type {
+  MethodName,
+  NotificationName,
+  NotificationParams,
+  ParamsFor,
+  ResultOf,
+} from '../protocol/methods.ts';
+import { methods, notifications } from '../protocol/methods.ts';
+import { ClientConnection, notAMessage } from './clientConnection.ts';
+import type { CallOptions, ClientState, Dial, ExecClient } from './execClient.ts';
+import { ConnectionLost } from './execClient.ts';
+import { Liveness } from './liveness.ts';
+import { RequestQueue } from './requestQueue.ts';
+import { resultOf } from './resultOf.ts';
+import type { ClientTiming } from './timing.ts';
+import { defaultTiming } from './timing.ts';
+
+export interface ConnectOptions {
+  /** How the server's log calls this client. */
+  readonly clientName?: string;
+  /** The session of an earlier client, as long as the server keeps it. */
+  readonly resumeSessionId?: string;
+  readonly log?: Log;
+  /** Gives up connecting; what is connected stays. */
+  readonly signal?: AbortSignal;
+  readonly timing?: Partial<ClientTiming>;
+}
+
+/** So much may wait to be taken by the server before more is given to the connection. */
+const maxBufferedBytes = 1024 * 1024;
+/** More of them than accidents explain. */
+const maxMalformed = 3;
+
+/**
+ * Opens a session on the server to which `dial` leads, or takes one up again. Rejects with what `dial` rejects with,
+ * with an `RpcError` that the server answered, or with an error that says what was wrong with its answer.
+ */
+export async function connectExecClient(dial: Dial, options: ConnectOptions = {}): Promise<ExecClient> {
+  const timing = { ...defaultTiming, ...options.timing };
+  const { clientName = 'cordon', resumeSessionId, log = silentLog } = options;
+  const deadline = performance.now() + timing.recoveryMs;
+  for (;;) {
+    const signal = AbortSignal.any([
+      AbortSignal.timeout(timing.attemptMs),
+      ...(options.signal === undefined ? [] : [options.signal]),
+    ]);
+    const connection = new ClientConnection(await dial(signal));
+    try {
+      const result = await connection.initialize(
+        { clientName, ...(resumeSessionId !== undefined && { resumeSessionId }) },
+        signal,
+      );
+      return await SessionClient.open(connection, result, { dial, clientName, log, timing });
+    } catch (cause) {
+      // The connection of the client before is not gone yet.
+      if (!isAttached(cause) || performance.now() > deadline) {
+        throw cause;
+      }
+      await delay(timing.retryMs, undefined, options.signal && { signal: options.signal });
+    }
+  }
+}
+
+interface SessionOptions {
+  readonly dial: Dial;
+  readonly clientName: string;
+  readonly log: Log;
+  readonly timing: ClientTiming;
+}
+
+class SessionClient implements ExecClient {
+  readonly sessionId: string;
+  readonly #options: SessionOptions;
+  readonly #stateChanged = new Emitter<ClientState>();
+  readonly onDidChangeState = this.#stateChanged.event;
+  readonly #listeners = new Map<string, Set<(params: never) => void>>();
+  readonly #end = new AbortController();
+  readonly #liveness: Liveness;
+  #info: EnvironmentInfo;
+  #queue: RequestQueue;
+  #connection: ClientConnection | undefined;
+  #state: ClientState = { kind: 'connected' };
+  #malformed = 0;
+
+  /** Takes over a connection whose handshake is half done. */
+  static async open(
+    connection: ClientConnection,
+    { sessionId, environmentInfo: told }: ResultOf<'initialize'>,
+    options: SessionOptions,
+  ): Promise<SessionClient> {
+    const client = new SessionClient(sessionId, told ?? unknownMachine, options);
+    client.#adopt(connection);
+    if (told == null) {
+      try {
+        client.#setInfo(await client.call('environment/info', {}));
+      } catch (cause) {
+        client.dispose();
+        throw cause;
+      }
+    }
+    return client;
+  }
+
+  private constructor(sessionId: string, info: EnvironmentInfo, options: SessionOptions) {
+    this.sessionId = sessionId;
+    this.#options = options;
+    this.#info = info;
+    this.#queue = new RequestQueue(info.cordon !== undefined);
+    this.#liveness = new Liveness(options.timing, {
+      isSerial: () => !this.isCordon && this.#queue.inFlight > 1,
+      ask: () => void this.call('environment/status', {}).catch(() => {}),
+      giveUp: (reason) => this.#drop(reason),
+    });
+  }
+
+  get info(): EnvironmentInfo {
+    return this.#info;
+  }
+
+  get isCordon(): boolean {
+    return this.#info.cordon !== undefined;
+  }
+
+  get state(): ClientState {
+    return this.#state;
+  }
+
+  async call<M extends MethodName>(
+    method: M,
+    params: ParamsFor<M>,
+    { signal }: CallOptions = {},
+  ): Promise<ResultOf<M>> {
+    signal?.throwIfAborted();
+    if (this.#state.kind === 'lost') {
+      throw new ConnectionLost(this.#state.reason);
+    }
+    const { promise, resolve, reject } = Promise.withResolvers<unknown>();
+    const request = { method, params, trace: undefined, resolve, reject, isGivenUp: false };
+    const giveUp = (): void => {
+      request.isGivenUp = true;
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', giveUp, { once: true });
+    this.#queue.add(request);
+    this.#flush();
+    try {
+      const schema: z.ZodType = methods[method].result;
+      return resultOf(method, schema, await promise) as ResultOf<M>;
+    } finally {
+      signal?.removeEventListener('abort', giveUp);
+    }
+  }
+
+  onNotification<N extends NotificationName>(
+    method: N,
+    listener: (params: NotificationParams<N>) => void,
+  ): Disposable {
+    const listeners = this.#listeners.get(method) ?? new Set();
+    this.#listeners.set(method, listeners);
+    const entry = (params: NotificationParams<N>): void => listener(params);
+    listeners.add(entry);
+    return toDisposable(() => listeners.delete(entry));
+  }
+
+  dispose(): void {
+    this.#lose('this program ended the session');
+  }
+
+  #setInfo(info: EnvironmentInfo): void {
+    this.#info = info;
+    this.#queue = new RequestQueue(info.cordon !== undefined);
+  }
+
+  #adopt(connection: ClientConnection): void {
+    this.#connection = connection;
+    connection.send({ method: 'initialized', params: {} });
+    connection.onDrain(() => this.#flush());
+    this.#liveness.start();
+    connection.listen({
+      message: (message) => this.#take(message),
+      malformed: (text) => this.#distrust(notAMessage(connection.name, text)),
+      closed: (reason) => {
+        if (this.#connection === connection) {
+          void this.#recover(reason);
+        }
+      },
+    });
+  }
+
+  #flush(): void {
+    for (;;) {
+      const connection = this.#connection;
+      if (connection === undefined || connection.bufferedBytes > maxBufferedBytes) {
+        return;
+      }
+      const next = this.#queue.next();
+      if (next === undefined) {
+        return;
+      }
+      const { method, params, trace } = next.request;
+      connection.send({ id: next.id, method, params, ...(trace && { trace }) });
+    }
+  }
+
+  #take(message: Message): void {
+    this.#liveness.heard();
+    switch (message.kind) {
+      case 'response':
+        this.#queue.answered(message.id)?.resolve(message.result);
+        this.#flush();
+        break;
+      case 'error':
+        this.#takeError(message);
+        this.#flush();
+        break;
+      case 'notification':
+        this.#notify(message.method, message.params);
+        break;
+      case 'request':
+        this.#connection?.send({
+          id: message.id,
+          error: {
+            code: errorCodes.methodNotFound,
+            message: `this client does not implement ${message.method}`,
+          },
+        });
+        break;
+    }
+  }
+
+  #takeError({ id, error }: Extract<Message, { kind: 'error' }>): void {
+    const request = this.#queue.answered(id);
+    if (request !== undefined) {
+      request.reject(new RpcError(error.code, error.message, error.data));
+    } else if (id === -1) {
+      // The server could not read one of our messages and does not know whose answer is missing now.
+      this.#distrust(`the exec-server could not read a message: ${error.message}`);
+    }
+  }
+
+  #notify(method: string, params: unknown): void {
+    const listeners = this.#listeners.get(method);
+    if (listeners === undefined || listeners.size === 0) {
+      return;
+    }
+    const parsed = isOutput(method, params)
+      ? { success: true as const, data: params }
+      : notifications[method as NotificationName].safeParse(params);
+    if (!parsed.success) {
+      const issue = parsed.error.issues[0];
+      this.#options.log.warn(
+        `The exec-server's notification ${method} is malformed: ${issue?.path.join('.')}: ${issue?.message}`,
+      );
+      return;
+    }
+    for (const listener of [...listeners]) {
+      listener(parsed.data as never);
+    }
+  }
+
+  /** Nobody knows what the broken message was: a new connection asks again for what may be missing. */
+  #distrust(problem: string): void {
+    this.#options.log.warn(problem);
+    if (++this.#malformed > maxMalformed) {
+      this.#lose(problem);
+    } else {
+      this.#drop(problem);
+    }
+  }
+
+  #drop(reason: string): void {
+    const connection = this.#connection;
+    if (connection !== undefined) {
+      void this.#recover(reason);
+      connection.close();
+    }
+  }
+
+  async #recover(reason: string): Promise<void> {
+    const { log, timing } = this.#options;
+    this.#connection = undefined;
+    this.#liveness.stop();
+    log.info(
+      `The connection to the exec-server broke (${reason}); trying again for ${timing.recoveryMs} ms.`,
+    );
+    this.#setState({ kind: 'recovering' });
+    for (const request of this.#queue.interrupted()) {
+      request.reject(
+        new ConnectionLost(`the connection broke before ${request.method} was answered: ${reason}`),
+      );
+    }
+    const deadline = performance.now() + timing.recoveryMs;
+    let last = reason;
+    while (this.#state.kind === 'recovering') {
+      try {
+        const connection = await this.#resume(Math.min(timing.attemptMs, deadline - performance.now()));
+        if (this.#end.signal.aborted) {
+          connection.close();
+          return;
+        }
+        this.#adopt(connection);
+        this.#setState({ kind: 'connected' });
+        this.#flush();
+        return;
+      } catch (cause) {
+        last = cause instanceof Error ? cause.message : String(cause);
+        if (cause instanceof RpcError && !isAttached(cause)) {
+          this.#lose(`the exec-server does not have the session any more: ${last}`);
+        } else if (performance.now() + timing.retryMs > deadline) {
+          this.#lose(`recovery timed out after ${timing.recoveryMs / 1_000} s: ${last}`);
+        } else {
+          const pause = timing.retryMs * (1 + Math.random() / 4);
+          await delay(pause, undefined, { signal: this.#end.signal }).catch(() => {});
+        }
+      }
+    }
+  }
+
+  async #resume(timeoutMs: number): Promise<ClientConnection> {
+    const { dial, clientName } = this.#options;
+    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(Math.max(1, timeoutMs))]);
+    const connection = new ClientConnection(await dial(signal));
+    const { sessionId } = await connection.initialize(
+      { clientName, resumeSessionId: this.sessionId },
+      signal,
+    );
+    if (sessionId !== this.sessionId) {
+      connection.close();
+      throw new RpcError(
+        errorCodes.invalidRequest,
+        `asked for session ${this.sessionId}, it opened ${sessionId}`,
+      );
+    }
+    return connection;
+  }
+
+  #lose(reason: string): void {
+    if (this.#state.kind === 'lost') {
+      return;
+    }
+    this.#end.abort();
+    this.#liveness.stop();
+    const connection = this.#connection;
+    this.#connection = undefined;
+    connection?.close();
+    this.#setState({ kind: 'lost', reason });
+    for (const request of this.#queue.drain()) {
+      request.reject(new ConnectionLost(reason));
+    }
+  }
+
+  #setState(state: ClientState): void {
+    this.#state = state;
+    this.#stateChanged.fire(state);
+  }
+}
+
+/** Before it has told; nothing is asked of it in between. */
+const unknownMachine: EnvironmentInfo = environmentInfo.parse({ shell: { name: 'sh', path: '/bin/sh' } });
+
+function isAttached(cause: unknown): boolean {
+  return cause instanceof RpcError && cause.code === errorCodes.sessionAttached;
+}
+
+/** Spares the schema where there are thousands a second. */
+function isOutput(method: string, params: unknown): boolean {
+  if (method !== 'process/output' || typeof params !== 'object' || params === null) {
+    return false;
+  }
+  const { processId, seq, stream, chunk } = params as Record<string, unknown>;
+  return (
+    typeof processId === 'string' &&
+    Number.isSafeInteger(seq) &&
+    (stream === 'stdout' || stream === 'stderr' || stream === 'pty') &&
+    typeof chunk === 'string'
+  );
+}

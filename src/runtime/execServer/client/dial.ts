@@ -1,0 +1,97 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { WebSocket } from 'ws';
+import { linesTransport } from '../transport/lines.ts';
+import { webSocketTransport } from '../transport/webSocket.ts';
+import type { Dial } from './execClient.ts';
+
+/** The server's own limit: it closes a connection on longer messages, while its own may be of any length. */
+const noLimit = 0;
+
+/** A server that answered, but not with a connection. */
+export class ConnectionRefused extends Error {
+  /** Of HTTP: 401 is a wrong key. */
+  readonly status: number;
+
+  constructor(status: number, message: string) {
+    super(message);
+    this.name = 'ConnectionRefused';
+    this.status = status;
+  }
+}
+
+/** To a server that listens on a WebSocket. The token is sent as `Authorization: Bearer`. */
+export function dialWebSocket(url: string, { token }: { readonly token?: string } = {}): Dial {
+  return async (signal) => {
+    const socket = new WebSocket(url, {
+      perMessageDeflate: false,
+      maxPayload: noLimit,
+      followRedirects: false,
+      ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
+    });
+    const { promise, resolve, reject } = Promise.withResolvers<void>();
+    const giveUp = (): void => reject(signal.reason);
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.once('open', resolve);
+    // Stays: an error without a listener would end the program.
+    socket.on('error', reject);
+    socket.once('unexpected-response', (request, response) => {
+      const chunks: Buffer[] = [];
+      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      response.once('close', () => {
+        request.destroy();
+        const text = Buffer.concat(chunks).toString().trim().slice(0, 200);
+        const status = response.statusCode ?? 0;
+        reject(new ConnectionRefused(status, `${url} answered ${status}${text === '' ? '' : `: ${text}`}`));
+      });
+    });
+    try {
+      signal.throwIfAborted();
+      await promise;
+    } catch (cause) {
+      socket.terminate();
+      throw cause;
+    } finally {
+      signal.removeEventListener('abort', giveUp);
+    }
+    return webSocketTransport(socket, `exec-server websocket ${new URL(url).host}`, { acknowledges: true });
+  };
+}
+
+/** To a server that listens on a Unix socket. */
+export function dialUnixSocket(path: string): Dial {
+  return async (signal) => {
+    const socket = connect({ path });
+    try {
+      await once(socket, 'connect', { signal });
+    } catch (cause) {
+      socket.destroy();
+      throw cause;
+    }
+    return linesTransport(socket, socket, `exec-server socket ${path}`);
+  };
+}
+
+/**
+ * To a server on the standard streams of a program that is started for each connection: `ssh host …`, or the server
+ * itself. The program is killed with the connection; the end of its errors is the reason when it ends by itself.
+ */
+export function dialChild(argv: readonly [string, ...string[]], env?: NodeJS.ProcessEnv): Dial {
+  return async (signal) => {
+    const [file, ...args] = argv;
+    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
+    child.on('error', () => {});
+    await once(child, 'spawn', { signal });
+    let errors = '';
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      errors = (errors + text).slice(-mostErrorText);
+    });
+    return linesTransport(child.stdout, child.stdin, `exec-server stdio of ${file}`, {
+      close: () => void child.kill('SIGKILL'),
+      reason: () => (errors.trim() === '' ? undefined : `${file}: ${errors.trim()}`),
+    });
+  };
+}
+
+const mostErrorText = 2_000;
