@@ -1,5 +1,7 @@
-// What the schema of policies says about the settings `cordon.sandbox.*`, in the terms of the manifest.
+// What the schemas of policies, rules and environments say about their settings, in the terms of the manifest.
 import * as z from 'zod';
+import { environmentsSetting } from '../src/runtime/environments/environments.ts';
+import { environmentsJsonSchema } from '../src/runtime/environments/providers.ts';
 import { defaultLimits, defaultWords } from '../src/sandbox/policy/defaults.ts';
 import { policySettingsSchema } from '../src/sandbox/policy/settings.ts';
 import { ruleSetting, ruleSettingsSchema } from '../src/sandbox/rules/ruleSettings.ts';
@@ -62,6 +64,11 @@ export function withFacts(properties) {
 export function withRuleFacts(properties) {
   const { $schema: _schema, ...facts } = z.toJSONSchema(ruleSettingsSchema);
   return { [ruleSetting]: merge(properties[ruleSetting] ?? {}, facts) };
+}
+
+/** The setting of environments, with one shape for each kind that there is. */
+export function withEnvironmentFacts(properties) {
+  return { [environmentsSetting]: merge(properties[environmentsSetting] ?? {}, environmentsJsonSchema()) };
 }
 
 /** Sentences about settings that do not hold for a profile. */

@@ -1,4 +1,4 @@
-// Writes the input schemas of the language-model tools and the types of the sandbox's settings from zod into
+// Writes the input schemas of the language-model tools and the types of the sandbox's, the rules' and the environments' settings from zod into
 // package.json, so that there is one source.
 //   npm run sync-manifest
 import { readFile, writeFile } from 'node:fs/promises';
@@ -12,7 +12,7 @@ import { listSessionsSchema } from '../src/runtime/tools/listSessions.ts';
 import { sleepSchema } from '../src/runtime/tools/sleep.ts';
 import { writeStdinSchema } from '../src/runtime/tools/writeStdin.ts';
 import { root } from './project.mjs';
-import { withFacts, withRuleFacts } from './settingSchemas.mjs';
+import { withEnvironmentFacts, withFacts, withRuleFacts } from './settingSchemas.mjs';
 
 const schemas = {
   cordon_exec_command: execCommandSchema,
@@ -57,5 +57,7 @@ if (import.meta.url === pathToFileURL(process.argv[1]).href) {
   const rules = configuration.find(({ title }) => title === 'Rules');
   Object.assign(sandbox.properties, withFacts(sandbox.properties));
   Object.assign(rules.properties, withRuleFacts(rules.properties));
+  const environments = configuration.find(({ title }) => title === 'Environments');
+  Object.assign(environments.properties, withEnvironmentFacts(environments.properties));
   await writeFile(path, `${JSON.stringify(manifest, null, 2)}\n`);
 }

@@ -26,6 +26,7 @@ import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
 import { registerDenials } from './ui/denials/registerDenials.ts';
+import { EnvironmentChoices } from './ui/environments/environmentChoices.ts';
 import { registerRevokeGrants } from './ui/grants/revokeGrants.ts';
 import { registerMeetYourSandbox } from './ui/meetYourSandbox.ts';
 import { RootChoices } from './ui/rootChoices.ts';
@@ -53,7 +54,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const choices = store.add(new RootChoices(context.globalState));
   const grantFolder = makeFolder(context.globalStorageUri, 'grants');
   const grants = store.add(new GrantStore(new GrantFolder(grantFolder, log)));
-  const policies = store.add(new PolicyStore(choices, grants, log));
+  const environmentChoices = store.add(new EnvironmentChoices(context.globalState));
+  const policies = store.add(new PolicyStore(choices, environmentChoices, grants, log));
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
   const approvalFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'approvals');

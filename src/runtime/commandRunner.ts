@@ -5,6 +5,7 @@ import type { Widening } from '../sandbox/policy/widening.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
 import { adviceOn } from './approvals/advice.ts';
 import type { Answer, Denied } from './approvals/approval.ts';
+import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
 import type { Consent } from './approvals/consent.ts';
 import type { PermissionInput } from './approvals/permissions.ts';
 import { refusalFor } from './approvals/refusals.ts';
@@ -15,11 +16,13 @@ import type { DenialWatch } from './denials/denialWatch.ts';
 import type { ExecBackend } from './exec/execBackend.ts';
 import type { CommandRequest, JudgedCommand, Orchestrator, PreparedCommand } from './orchestrator.ts';
 import type { RefusedCommand } from './places.ts';
+import type { Root, Roots } from './roots.ts';
 import type { Session } from './sessions/session.ts';
 import type { SessionManager, SessionRequest } from './sessions/sessionManager.ts';
 import type { Confirmation, ToolContext } from './tools/tool.ts';
 
 export interface CommandRunnerOptions {
+  readonly roots: Roots;
   readonly orchestrator: Orchestrator;
   readonly sessions: SessionManager;
   readonly consent: Consent;
@@ -176,6 +179,25 @@ export class CommandRunner {
     return this.#open(prepared.value, { commandLine: request.cmd, owner: 'person', tty }, entry);
   }
 
+  /** Takes over the sessions that an earlier program left behind, with the eyes that were on them. */
+  async restore(): Promise<readonly Session[]> {
+    const { sessions, audit, denials, roots } = this.#options;
+    const restored = await sessions.restore(({ owner, root }) => {
+      const approval = roots.approvalPolicyFor(root);
+      // A person needs no advice, and a folder that was closed has no approval policy.
+      return owner === 'agent' && approval.ok ? adviserOf(approval.value, root, denials) : undefined;
+    });
+    for (const session of restored) {
+      denials.watch(session);
+      if (session.record.ended === undefined) {
+        const entry = CommandAudit.goOn(audit, session);
+        entry.takenOver(session);
+        entry.watch(session);
+      }
+    }
+    return restored;
+  }
+
   /** A command as it is after an answer, for which time has passed; undefined when the answer is not for that. */
   async #judgedAgain(
     { request, permissions }: AgentCommand,
@@ -211,9 +233,15 @@ export class CommandRunner {
     entry: CommandAudit,
     asker?: { readonly judged: JudgedCommand; readonly owner: string },
   ): Promise<Result<Session, RefusedCommand>> {
-    const { sessions, denials } = this.#options;
+    const { sessions, denials, roots } = this.#options;
     const parts = asker && this.#partsOf(prepared, asker.judged);
-    const started = await sessions.start({ ...prepared, ...session, ...(parts && { door: parts.door }) });
+    const started = await sessions.start({
+      ...prepared,
+      ...session,
+      environment: roots.environmentOf(prepared.root),
+      audit: entry.id,
+      ...(parts && { door: parts.door }),
+    });
     if (!started.ok) {
       entry.failed(prepared, started.error.message);
       return started;
@@ -248,8 +276,16 @@ function agentSession(
     commandLine: request.cmd,
     owner: 'agent',
     ...(tty !== undefined && { tty }),
-    adviseOn: (denial, policy) => adviceOn(denials.fixesFor(denial, policy, root), approval),
+    adviseOn: adviserOf(approval, root, denials),
   };
+}
+
+function adviserOf(
+  approval: ApprovalPolicy,
+  root: Root,
+  denials: DenialWatch,
+): NonNullable<SessionRequest['adviseOn']> {
+  return (denial, policy) => adviceOn(denials.fixesFor(denial, policy, root), approval);
 }
 
 /** Whether the policy of approvals wants a question when the sandbox has stopped something. */

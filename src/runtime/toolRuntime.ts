@@ -15,6 +15,7 @@ import type { Audit } from './audit/audit.ts';
 import { CommandRunner } from './commandRunner.ts';
 import { DenialLog } from './denials/denialLog.ts';
 import { DenialWatch } from './denials/denialWatch.ts';
+import type { ExecBackend } from './exec/execBackend.ts';
 import { createLocalBackend } from './exec/localBackend.ts';
 import { Orchestrator } from './orchestrator.ts';
 import type { RefusedCommand } from './places.ts';
@@ -46,6 +47,8 @@ export interface ToolRuntimeOptions {
   readonly patchHost?: PatchHost;
   /** Programs that every command finds first: `dist/bin`. */
   readonly helperFolder?: string;
+  /** What runs the commands; this process by default. */
+  readonly backend?: ExecBackend;
 }
 
 export interface PersonRequest {
@@ -65,7 +68,9 @@ export interface ToolRuntime {
   readonly denials: DenialLog;
   /** Runs a command line that a person typed, in a terminal, under the root's policy. */
   runForPerson(request: PersonRequest): Promise<Result<Session, RefusedCommand>>;
-  /** Ends every session with everything it started. */
+  /** Takes over the sessions that an earlier program left behind; the tools wait for it. */
+  restore(): Promise<readonly Session[]>;
+  /** Ends every session that nobody can take over, with everything it started. */
   dispose(): Promise<void>;
 }
 
@@ -80,14 +85,15 @@ export function createToolRuntime({
   accessUnder = createAccessUnder(),
   patchHost = createDiskPatchHost(accessUnder),
   helperFolder,
+  backend = createLocalBackend(sandbox),
 }: ToolRuntimeOptions): ToolRuntime {
   const parseScript = createBashParser();
   const machine = nodeMachine();
   const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, machine, helperFolder });
-  const backend = createLocalBackend(sandbox);
   const sessions = new SessionManager(backend);
   const denials = new DenialLog();
   const runner = new CommandRunner({
+    roots,
     orchestrator,
     sessions,
     consent: new Consent(approvals),
@@ -115,6 +121,7 @@ export function createToolRuntime({
       const request = { cmd: commandLine, workdir: cwd, login: true, isTty: true };
       return runner.startForPerson(request, { widenings, tty: size });
     },
+    restore: () => runner.restore(),
     async dispose() {
       sleeps.interruptAll();
       await sessions.dispose();

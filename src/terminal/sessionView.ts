@@ -9,6 +9,8 @@ export interface SessionView {
   readonly cwd: string;
   readonly isTty: boolean;
   readonly isUnsandboxed: boolean;
+  /** The machine that runs it. */
+  readonly environment: string;
   readonly state: SessionState;
   /** True once {@link onDidClose} has fired: exited, and no output follows. */
   readonly isClosed: boolean;
@@ -38,5 +40,7 @@ export type SessionState =
       readonly signal?: string;
       readonly sandboxDenied: boolean;
       readonly blockedRequests?: readonly BlockedRequest[];
+      /** Why nobody knows how it ended. */
+      readonly failure?: string;
       readonly durationMs: number;
     };

@@ -5,10 +5,14 @@ export type ExitedState = Extract<SessionState, { readonly kind: 'exited' }>;
 
 /** Title of a session's terminal: verdict first, so that it survives a narrow tab. */
 export function terminalName(session: SessionView): string {
-  const { state } = session;
-  const command = shortCommand(session.commandLine, 40);
+  const { state, environment } = session;
+  const place = environment === 'local' ? '' : `${environment}: `;
+  const command = `${place}${shortCommand(session.commandLine, 40)}`;
   if (state.kind === 'running') {
     return command;
+  }
+  if (state.failure !== undefined) {
+    return `✗ lost ${command}`;
   }
   return state.exitCode === 0 ? `✓ ${command}` : `✗ ${state.exitCode} ${command}`;
 }
@@ -22,6 +26,9 @@ export function shortCommand(commandLine: string, maxLength: number): string {
 
 /** How it ended, as one sentence. */
 export function exitSentence(session: SessionView, state: ExitedState): string {
+  if (state.failure !== undefined) {
+    return `Session ${session.id} was lost: ${state.failure}`;
+  }
   const how =
     state.signal === undefined ? `exited with code ${state.exitCode}` : `was ended by ${state.signal}`;
   return `Session ${session.id} ${how} after ${formatDuration(state.durationMs)}.`;
@@ -46,6 +53,9 @@ export function formatBytes(bytes: number): string {
 export function stateWords(state: SessionState): string {
   if (state.kind === 'running') {
     return 'running';
+  }
+  if (state.failure !== undefined) {
+    return 'lost';
   }
   return state.signal === undefined ? `exited with ${state.exitCode}` : `ended by ${state.signal}`;
 }

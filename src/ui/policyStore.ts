@@ -24,6 +24,7 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import { RecentPolicies } from '../sandbox/policy/recentPolicies.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import { widenSettings } from '../sandbox/policy/widening.ts';
+import type { EnvironmentChoices } from './environments/environmentChoices.ts';
 import type { RootChoice, RootChoices } from './rootChoices.ts';
 import {
   approvalsSection,
@@ -41,6 +42,7 @@ const recent = new RecentPolicies();
 /** The workspace folders on this machine's disk as roots, and their policies from settings, choices, grants and trust. */
 export class PolicyStore implements Roots, Disposable {
   readonly #choices: RootChoices;
+  readonly #environments: EnvironmentChoices;
   readonly #grants: GrantStore;
   readonly #log: Log;
   readonly #store = new DisposableStore();
@@ -53,8 +55,9 @@ export class PolicyStore implements Roots, Disposable {
   readonly onDidChange = this.#didChange.event;
   readonly onDidChangeActive = this.#didChangeActive.event;
 
-  constructor(choices: RootChoices, grants: GrantStore, log: Log) {
+  constructor(choices: RootChoices, environments: EnvironmentChoices, grants: GrantStore, log: Log) {
     this.#choices = choices;
+    this.#environments = environments;
     this.#grants = grants;
     this.#log = log;
     const changed = (reason: string): void => {
@@ -63,6 +66,7 @@ export class PolicyStore implements Roots, Disposable {
     };
     this.#store.add(choices.onDidChange(() => changed('choice')));
     this.#store.add(grants.onDidChange(() => changed('grant')));
+    this.#store.add(environments.onDidChange(() => changed('environment')));
     this.#store.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (
@@ -179,6 +183,10 @@ export class PolicyStore implements Roots, Disposable {
   profileOf(root: Root): unknown {
     const entry = this.#entryOf(root);
     return entry && this.#inputFor(entry, this.#choices.get(root.path)).profile;
+  }
+
+  environmentOf(root: Root): string {
+    return this.#environments.environmentOf(root.path);
   }
 
   /** Of a folder that was closed meanwhile, every patch waits. */

@@ -42,6 +42,7 @@ export async function measureDecisions(rounds = 500): Promise<void> {
       policyFor: () => recent.resolve({ ...machine, root: root.path, isTrusted: true, user: {} }),
       approvalPolicyFor: () => ok(defaultApproval),
       rulesFor: async () => rules,
+      environmentOf: () => 'local',
       reviewModeFor: () => 'never',
     },
     parentEnv: { ...process.env, SHELL: '/bin/bash' },

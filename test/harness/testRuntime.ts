@@ -118,6 +118,7 @@ export async function createTestRuntime(
       policyFor,
       approvalPolicyFor: () => ok(approval),
       rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(folder.path)),
+      environmentOf: () => 'local',
       reviewModeFor: () => reviewMode,
     },
     sandbox: changeSandbox?.(createTestSandbox()) ?? createTestSandbox(),

@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { settingFacts, withFacts, withRuleFacts } from '../../scripts/settingSchemas.mjs';
+import {
+  settingFacts,
+  withEnvironmentFacts,
+  withFacts,
+  withRuleFacts,
+} from '../../scripts/settingSchemas.mjs';
 import { manifestSchemas } from '../../scripts/syncManifest.mjs';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import { commandIds } from '../../src/ui/commands/commandIds.ts';
@@ -145,7 +150,7 @@ describe('the manifest', () => {
   it('declares the settings that the code reads, and no others', () => {
     const source = sourcesUnder(join(project, 'src', 'ui')).join('\n');
     const unread = Object.keys(settings).filter((name) => {
-      const inSection = name.replace(/^cordon\.(sandbox|approvals|rules|terminal|patch)\./, '');
+      const inSection = name.replace(/^cordon\.((sandbox|approvals|rules|terminal|patch)\.)?/, '');
       return !source.includes(`'${inSection}'`);
     });
     assert.deepEqual(unread, []);
@@ -193,6 +198,16 @@ describe('the manifest', () => {
     const own = Object.entries(settings).filter(([name]) => name.startsWith('cordon.sandbox.'));
     assert.deepEqual(own.map(([name]) => name).sort(), Object.keys(settingFacts(settings)).sort());
     assert.deepEqual(Object.fromEntries(own), withFacts(Object.fromEntries(own)));
+  });
+
+  it('gives environments the shapes that their providers check (npm run sync-manifest writes them)', () => {
+    const name = 'cordon.environments';
+    assert.deepEqual({ [name]: settings[name] }, withEnvironmentFacts(settings));
+  });
+
+  it('takes environments from the person only', () => {
+    assert.equal(settings['cordon.environment']?.scope, 'machine');
+    assert.equal(settings['cordon.environments']?.scope, 'machine');
   });
 
   it('gives rules the shape that the code checks (npm run sync-manifest writes it)', () => {

@@ -7,6 +7,7 @@ import type { SandboxError } from '../../src/sandbox/sandboxManager.ts';
 import { makeChange } from '../../src/ui/policyView/makeChange.ts';
 import type { PolicyNode } from '../../src/ui/policyView/policyTree.ts';
 import { PolicyTree } from '../../src/ui/policyView/policyTree.ts';
+import { EnvironmentChoices } from '../../src/ui/environments/environmentChoices.ts';
 import { PolicyStore } from '../../src/ui/policyStore.ts';
 import { RootChoices } from '../../src/ui/rootChoices.ts';
 import type { SandboxHealth } from '../../src/ui/sandboxHealth.ts';
@@ -19,6 +20,7 @@ const hostile = '[ok](command:workbench.action.quit) **x** $(trash) `y`\nrm -rf 
 
 describe('the view of the policy', () => {
   let choices: RootChoices;
+  let environments: EnvironmentChoices;
   let grants: GrantStore;
   let policies: PolicyStore;
   let tree: PolicyTree;
@@ -26,12 +28,14 @@ describe('the view of the policy', () => {
 
   beforeEach(() => {
     const stored = new Map<string, unknown>();
-    choices = new RootChoices({
-      get: (key) => stored.get(key),
-      update: async (key, value) => void stored.set(key, value),
-    });
+    const storage = {
+      get: (key: string) => stored.get(key),
+      update: async (key: string, value: unknown) => void stored.set(key, value),
+    };
+    choices = new RootChoices(storage);
+    environments = new EnvironmentChoices(storage);
     grants = new GrantStore();
-    policies = new PolicyStore(choices, grants, quiet);
+    policies = new PolicyStore(choices, environments, grants, quiet);
     trouble = undefined;
     const health = { errorFor: () => trouble, onDidChange: () => ({ dispose: () => {} }) };
     tree = new PolicyTree({ policies, grants, health: health as unknown as SandboxHealth });
@@ -40,6 +44,7 @@ describe('the view of the policy', () => {
     tree.dispose();
     policies.dispose();
     grants.dispose();
+    environments.dispose();
     choices.dispose();
   });
 

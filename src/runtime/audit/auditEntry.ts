@@ -37,12 +37,23 @@ const decision = z.object({
   sandbox: z.object({ mode: z.enum(sandboxModes), where: z.enum(['inside', 'outside']) }),
 });
 
+/** A window of the editor goes on with what ran before it was loaded; the end follows under the same id. */
+const takeover = z.object({
+  kind: z.literal('takeover'),
+  id,
+  command,
+  cwd: z.string(),
+  root,
+  session: z.int().nonnegative(),
+  policy: z.string(),
+});
+
 const end = z.object({
   kind: z.literal('end'),
   id,
   command,
   root,
-  /** Absent, as the exit code is, when it could not be started: `failure` says why. */
+  /** Absent, as the exit code is, when it could not be started: `failure` says why, or why nobody knows how it ended. */
   session: z.int().nonnegative().optional(),
   exitCode: z.int().optional(),
   failure: z.string().optional(),
@@ -76,7 +87,7 @@ const grant = z.object({
 const revoke = z.object({ kind: z.literal('revoke'), id, root, what: grantableSchema });
 
 /** What the runtime records. */
-export const auditEventSchema = z.discriminatedUnion('kind', [decision, end, grant, revoke]);
+export const auditEventSchema = z.discriminatedUnion('kind', [decision, takeover, end, grant, revoke]);
 export type AuditEvent = z.infer<typeof auditEventSchema>;
 
 /** The log's own notes: which process writes a file, and how many entries the disk did not take. */

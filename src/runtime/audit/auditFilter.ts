@@ -22,6 +22,7 @@ export function outcomeOf(entry: AuditEntry): AuditOutcome | undefined {
       return ({ run: 'allowed', ask: 'asked', refuse: 'refused' } as const)[entry.decision];
     case 'end':
       return entry.denials.length > 0 ? 'denied' : undefined;
+    case 'takeover':
     case 'grant':
     case 'revoke':
     case 'start':
@@ -47,6 +48,7 @@ export function matchesFilter(entry: AuditEntry, filter: AuditFilter): boolean {
 function commandOf(entry: AuditEntry): string | undefined {
   switch (entry.kind) {
     case 'decision':
+    case 'takeover':
     case 'end':
       return entry.command;
     case 'grant':

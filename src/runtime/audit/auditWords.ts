@@ -41,10 +41,17 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         `policy ${policy.slice(0, 8)}`,
       ];
     }
+    case 'takeover':
+      return [
+        entry.command,
+        `session ${entry.session} was taken over by the window that was loaded next`,
+        `in ${entry.cwd}`,
+        `policy ${entry.policy.slice(0, 8)}`,
+      ];
     case 'end':
       return [
         entry.command,
-        entry.failure === undefined ? '' : `not started: ${entry.failure}`,
+        failureWords(entry),
         entry.signal ?? (entry.exitCode === undefined ? '' : `exit code ${entry.exitCode}`),
         ...entry.denials.map(({ clause, path, host }) =>
           ['stopped', path ?? host, clause === undefined ? '' : `(${clause})`].filter(Boolean).join(' '),
@@ -72,6 +79,13 @@ function wordsOf(entry: AuditEntry): readonly string[] {
     case 'gap':
       return [`${entry.lost} entries are missing: the disk did not take them in time`];
   }
+}
+
+function failureWords({ failure, exitCode }: Extract<AuditEntry, { kind: 'end' }>): string {
+  if (failure === undefined) {
+    return '';
+  }
+  return exitCode === undefined ? `not started: ${failure}` : `lost: ${failure}`;
 }
 
 /** `2026-11-30 09:05:07`, where the reader is. */

@@ -15,16 +15,22 @@ type DecisionEvent = Extract<AuditEvent, { kind: 'decision' }>;
 
 /** What the audit log keeps of one command: each decision about it, and its end, under one id. */
 export class CommandAudit {
+  readonly id: string;
   readonly #audit: Audit;
-  readonly #id = randomUUID();
   readonly #commandLine: string;
   readonly #session: number | undefined;
 
   /** `session`: of the script that it is part of. */
-  constructor(audit: Audit, commandLine: string, session?: number) {
+  constructor(audit: Audit, commandLine: string, session?: number, id: string = randomUUID()) {
+    this.id = id;
     this.#audit = audit;
     this.#commandLine = commandLine;
     this.#session = session;
+  }
+
+  /** Goes on with the entries that an earlier program began about a session. */
+  static goOn(audit: Audit, { commandLine, record }: Session): CommandAudit {
+    return new CommandAudit(audit, commandLine, undefined, record.audit);
   }
 
   /** What rules, lists and the approval policy made of it. */
@@ -82,6 +88,19 @@ export class CommandAudit {
     });
   }
 
+  /** This program goes on with a session that an earlier one started. */
+  takenOver({ id: session, cwd, root, policy }: Session): void {
+    this.#audit.record({
+      kind: 'takeover',
+      id: this.id,
+      command: this.#commandLine,
+      cwd,
+      root: root.path,
+      session,
+      policy: policyHash(policy),
+    });
+  }
+
   /** Records the end of its session, when that comes. */
   watch(session: Session): void {
     void session.closed.then(() => {
@@ -91,11 +110,12 @@ export class CommandAudit {
       }
       this.#audit.record({
         kind: 'end',
-        id: this.#id,
+        id: this.id,
         command: this.#commandLine,
         root: session.root.path,
         session: session.id,
         exitCode: state.exitCode,
+        ...(state.failure !== undefined && { failure: state.failure }),
         ...(state.signal !== undefined && { signal: state.signal }),
         denials: session.denials().map(place),
         findings: session.findings.length,
@@ -111,7 +131,7 @@ export class CommandAudit {
   ): void {
     this.#audit.record({
       kind: 'end',
-      id: this.#id,
+      id: this.id,
       command: this.#commandLine,
       root: root.path,
       ...this.#ofSession(),
@@ -127,7 +147,7 @@ export class CommandAudit {
   failed(prepared: Pick<PreparedCommand, 'root'>, failure: string): void {
     this.#audit.record({
       kind: 'end',
-      id: this.#id,
+      id: this.id,
       command: this.#commandLine,
       root: prepared.root.path,
       ...this.#ofSession(),
@@ -150,7 +170,7 @@ export class CommandAudit {
     const rule = judgement && decidingRule(judgement);
     return {
       kind: 'decision',
-      id: this.#id,
+      id: this.id,
       command: this.#commandLine,
       cwd: place.cwd,
       root: place.root.path,

@@ -6,6 +6,9 @@ import type { Result } from '../../base/result.ts';
 import type { ExecBackend } from '../exec/execBackend.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
 
+/** The name of this machine, which no setting can define. */
+export const localName = 'local';
+
 /** A machine that runs commands. Nothing is connected before it is needed. */
 export interface Environment extends Disposable {
   /** Unique among the environments; `local` is this machine. */

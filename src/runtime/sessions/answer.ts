@@ -38,6 +38,7 @@ export async function composeAnswer(
     state.kind === 'exited'
       ? `Process exited with code ${state.exitCode}`
       : `Process running with session ID ${session.id}`,
+    ...(state.kind === 'exited' && state.failure !== undefined ? [`Lost: ${state.failure}`] : []),
     ...denialLines(session),
     ...findingLines(session.findings).map((line) => `Sandbox: ${line}`),
     `Original token count: ${originalTokens}`,

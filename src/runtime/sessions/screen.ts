@@ -96,11 +96,22 @@ export class Screen {
    * and sees nothing twice.
    */
   serialize(): Promise<string> {
-    return new Promise((resolve) => {
-      const pass = (): void => resolve(this.#serializer.serialize());
-      this.#barriers.push({ afterBytes: this.#receivedBytes, pass });
-      this.#parseNext();
+    return new Promise((resolve) => this.afterParsing(() => resolve(this.#serializer.serialize())));
+  }
+
+  /** Counts what was written so far as shown by an answer. */
+  markShown(): void {
+    this.afterParsing(() => {
+      if (this.#terminal.buffer.active.type === 'normal') {
+        this.#rememberShown(this.#contentEnd());
+      }
     });
+  }
+
+  /** Calls back when everything that was written so far is on the screen, and nothing else. */
+  afterParsing(pass: () => void): void {
+    this.#barriers.push({ afterBytes: this.#receivedBytes, pass });
+    this.#parseNext();
   }
 
   dispose(): void {

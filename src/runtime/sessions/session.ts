@@ -7,10 +7,19 @@ import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SessionState, SessionView } from '../../terminal/sessionView.ts';
-import type { ExecEvent, ExecProcess, TerminalSize, WriteStatus } from '../exec/execBackend.ts';
+import type {
+  ExecEvent,
+  ExecProcess,
+  ExitStatus,
+  ReadResult,
+  TerminalSize,
+  WriteStatus,
+} from '../exec/execBackend.ts';
 import type { Root } from '../roots.ts';
 import { HeadTailBuffer } from './headTailBuffer.ts';
 import type { Screen, ScreenOptions } from './screen.ts';
+import type { SessionRecord } from './sessionRecord.ts';
+import { writeRecord } from './sessionRecord.ts';
 import type { AnswerOutput } from './truncateOutput.ts';
 import { truncateOutput } from './truncateOutput.ts';
 import { decodeUtf8, incompleteTailLength } from './utf8.ts';
@@ -21,16 +30,14 @@ export type OutputForm = (typeof outputForms)[number];
 
 /** Wide enough that lines of piped output do not wrap. */
 const pipeScreenSize: TerminalSize = { columns: 1_000, rows: 50 };
+const lostOutput = '[earlier output is no longer kept]\n';
 /** How much of the newest output a denial is explained from. */
 const denialTailBytes = 64 * 1024;
 
 export interface SessionInfo {
-  readonly id: number;
-  readonly commandLine: string;
-  readonly cwd: string;
-  readonly root: Root;
-  readonly policy: SandboxPolicy;
-  readonly owner: 'agent' | 'person';
+  readonly record: SessionRecord;
+  /** Of a process that another program has started. */
+  readonly retained?: ReadResult;
   /** What an agent can do about a denial under the session's policy, in place of the denial's own hint. */
   readonly adviseOn?: (denial: Denial, policy: SandboxPolicy) => string | undefined;
   /** Present for a session with a terminal. */
@@ -45,10 +52,11 @@ export class Session implements SessionView {
   readonly root: Root;
   readonly policy: SandboxPolicy;
   readonly owner: 'agent' | 'person';
-  readonly startedAt = new Date();
+  readonly environment: string;
+  readonly startedAt: Date;
   readonly #adviseOn: SessionInfo['adviseOn'];
   readonly #process: ExecProcess;
-  readonly #started = performance.now();
+  #record: SessionRecord;
   readonly #output = new Emitter<Uint8Array>();
   readonly #didClose = new Emitter<void>();
   readonly #didChangeState = new Emitter<void>();
@@ -58,26 +66,37 @@ export class Session implements SessionView {
   readonly #pending = new HeadTailBuffer();
   readonly #screen: Screen | undefined;
   /** Bytes of a character whose rest has not arrived: they wait for the next answer. */
-  #heldBack: Uint8Array = new Uint8Array();
+  #heldBack: Uint8Array;
+  #lastSeq = 0;
+  /** What the program asked of its terminal before it was taken over was asked of another one. */
+  #isReplaying = false;
   #state: SessionState = { kind: 'running' };
   #isClosed = false;
   #denials: readonly Denial[] = [];
   readonly #whenClosed = Promise.withResolvers<void>();
 
   constructor(process: ExecProcess, info: SessionInfo) {
-    this.id = info.id;
-    this.commandLine = info.commandLine;
-    this.cwd = info.cwd;
-    this.root = info.root;
-    this.policy = info.policy;
-    this.owner = info.owner;
+    const { record } = info;
+    this.id = record.id;
+    this.commandLine = record.commandLine;
+    this.cwd = record.cwd;
+    this.root = record.root;
+    this.policy = record.policy;
+    this.owner = record.owner;
+    this.environment = record.environment;
+    this.startedAt = new Date(record.startedAt);
+    this.#record = record;
+    this.#heldBack = Buffer.from(record.answered.heldBack, 'base64');
     this.#adviseOn = info.adviseOn;
     this.#process = process;
     this.#screen = info.createScreen?.({
       // A viewer's terminal answers the program's queries itself; two answers would read as typing.
-      onReply: (reply) => void (this.#output.hasListeners || this.write(reply)),
+      onReply: (reply) => void (this.#isReplaying || this.#output.hasListeners || this.write(reply)),
     });
     process.onEvent((event) => this.#accept(event));
+    if (info.retained !== undefined) {
+      this.#replay(info.retained);
+    }
   }
 
   get isTty(): boolean {
@@ -99,6 +118,24 @@ export class Session implements SessionView {
 
   get closed(): Promise<void> {
     return this.#whenClosed.promise;
+  }
+
+  /** Whether its process outlives this program, which can take it over when it starts again. */
+  get isSurvivor(): boolean {
+    return this.#process.relabel !== undefined;
+  }
+
+  /** What another program would need to go on with it. */
+  get record(): SessionRecord {
+    return this.#record;
+  }
+
+  /** Keeps for whoever takes it over what only this program knows. */
+  note(
+    changes: Partial<Pick<SessionRecord, 'answered' | 'ended' | 'isForgotten' | 'isShown' | 'size'>>,
+  ): void {
+    this.#record = { ...this.#record, ...changes };
+    this.#process.relabel?.(writeRecord(this.#record));
   }
 
   /** What made the command fail, most likely; undefined while it runs, and when it succeeded. */
@@ -137,6 +174,7 @@ export class Session implements SessionView {
     if (this.#screen !== undefined && size.columns > 0 && size.rows > 0) {
       this.#screen.resize(size);
       this.#process.resize(size);
+      this.note({ size });
     }
   }
 
@@ -151,7 +189,7 @@ export class Session implements SessionView {
     }
     const { chunks, gap } = await this.#process.read({ afterSeq: 0 });
     const text = decodeUtf8(Buffer.concat(chunks.map(({ chunk }) => chunk)));
-    return gap === undefined ? text : `[earlier output is no longer kept]\n${text}`;
+    return gap === undefined ? text : `${lostOutput}${text}`;
   }
 
   /** Output since the last answer, in the form asked for, cut to the token budget. */
@@ -161,6 +199,8 @@ export class Session implements SessionView {
     const heldBack = this.#isClosed ? 0 : incompleteTailLength(collected);
     this.#heldBack = collected.subarray(collected.byteLength - heldBack);
     const bytes = collected.subarray(0, collected.byteLength - heldBack);
+    const answered = { seq: this.#lastSeq, heldBack: Buffer.from(this.#heldBack).toString('base64') };
+    this.note({ answered });
     if (form === 'stream') {
       return truncateOutput(bytes, maxTokens, omittedBytes);
     }
@@ -180,6 +220,7 @@ export class Session implements SessionView {
   }
 
   #accept(event: ExecEvent): void {
+    this.#lastSeq = event.seq;
     switch (event.kind) {
       case 'output':
         this.#pending.push(event.chunk);
@@ -187,18 +228,51 @@ export class Session implements SessionView {
         this.#output.fire(event.chunk);
         break;
       case 'exited':
-        this.#state = {
-          kind: 'exited',
-          exitCode: event.exitCode,
-          ...(event.signal !== undefined && { signal: event.signal }),
-          sandboxDenied: event.sandboxDenied,
-          ...(event.blockedRequests !== undefined && { blockedRequests: event.blockedRequests }),
-          durationMs: performance.now() - this.#started,
-        };
+        this.#exited(event);
         break;
       case 'closed':
         void this.#finish();
         break;
+    }
+  }
+
+  #exited({ exitCode, signal, sandboxDenied, blockedRequests, failure }: ExitStatus): void {
+    this.#state = {
+      kind: 'exited',
+      exitCode,
+      ...(signal !== undefined && { signal }),
+      sandboxDenied,
+      ...(blockedRequests !== undefined && { blockedRequests }),
+      ...(failure !== undefined && { failure }),
+      durationMs: this.#record.ended?.durationMs ?? Date.now() - this.startedAt.getTime(),
+    };
+  }
+
+  /** Makes good for what happened before this program: the screen gets all of it, the next answer what was not told. */
+  #replay({ chunks, nextSeq, gap, exit, closed }: ReadResult): void {
+    const toldSeq = this.#record.answered.seq;
+    const isTold = ({ seq }: { readonly seq: number }): boolean => seq <= toldSeq;
+    this.#isReplaying = true;
+    for (const { chunk } of chunks.filter(isTold)) {
+      this.#screen?.write(chunk);
+    }
+    if (toldSeq > 0) {
+      this.#screen?.markShown();
+    }
+    if (gap !== undefined && gap.toSeq > toldSeq) {
+      this.#pending.push(Buffer.from(lostOutput));
+    }
+    for (const { chunk } of chunks.filter((told) => !isTold(told))) {
+      this.#pending.push(chunk);
+      this.#screen?.write(chunk);
+    }
+    this.#screen?.afterParsing(() => (this.#isReplaying = false));
+    this.#lastSeq = nextSeq - 1;
+    if (exit !== undefined) {
+      this.#exited(exit);
+    }
+    if (closed) {
+      void this.#finish();
     }
   }
 
@@ -207,6 +281,9 @@ export class Session implements SessionView {
       await this.#explainDenials();
     } finally {
       this.#isClosed = true;
+      if (this.#state.kind === 'exited' && this.#record.ended === undefined) {
+        this.note({ ended: { durationMs: this.#state.durationMs } });
+      }
       this.#whenClosed.resolve();
       this.#didClose.fire();
       this.#didChangeState.fire();

@@ -1,10 +1,13 @@
-import { randomInt } from 'node:crypto';
+import { randomInt, randomUUID } from 'node:crypto';
 import { Emitter } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
-import type { ExecBackend, StartError, StartParams } from '../exec/execBackend.ts';
+import { localName } from '../environments/environment.ts';
+import type { ExecBackend, FoundProcess, StartError, StartParams } from '../exec/execBackend.ts';
 import type { SessionInfo } from './session.ts';
 import { Session } from './session.ts';
+import type { SessionRecord } from './sessionRecord.ts';
+import { readRecord, writeRecord } from './sessionRecord.ts';
 
 /** As in the reference: so many sessions at once; opening another prunes, but never the most recently used. */
 const maxSessions = 64;
@@ -14,10 +17,15 @@ const maxArchived = 16;
 const firstId = 1_000;
 const lastId = 99_999;
 
-export type SessionRequest = Omit<SessionInfo, 'id' | 'createScreen'> &
+export type SessionRequest = Pick<SessionRecord, 'commandLine' | 'cwd' | 'root' | 'policy' | 'owner'> &
+  Partial<Pick<SessionRecord, 'environment' | 'audit'>> &
+  Pick<SessionInfo, 'adviseOn'> &
   Pick<StartParams, 'argv' | 'env' | 'tty' | 'door'>;
 
-/** Owns every session: numbers them, bounds their count, ends them all when disposed. */
+/**
+ * Owns every session: numbers them, bounds their count, and when disposed ends those that nobody could take over. An
+ * editor's window that reloads cannot be told from one that closes, so the others go on for a while.
+ */
 export class SessionManager {
   readonly #backend: ExecBackend;
   readonly #didChange = new Emitter<void>();
@@ -25,6 +33,9 @@ export class SessionManager {
   /** Sessions that the tools know, least recently used first. */
   readonly #sessions = new Map<number, Session>();
   #archived: Session[] = [];
+  /** Of sessions that are being started. */
+  readonly #reserved = new Set<number>();
+  #restored: Promise<unknown> = Promise.resolve();
 
   constructor(backend: ExecBackend) {
     this.#backend = backend;
@@ -54,8 +65,21 @@ export class SessionManager {
     return session;
   }
 
+  /** Resolves when the sessions from before this program are among the others, if there is anything to wait for. */
+  get restored(): Promise<unknown> {
+    return this.#restored;
+  }
+
+  /** Takes over what an earlier program left behind. */
+  restore(adviseOn: (record: SessionRecord) => SessionInfo['adviseOn']): Promise<readonly Session[]> {
+    const restored = this.#restore(adviseOn);
+    this.#restored = restored.catch(() => undefined);
+    return restored;
+  }
+
   async start(request: SessionRequest): Promise<Result<Session, StartError>> {
-    const { tty } = request;
+    const { tty, environment } = request;
+    const record = this.#recordOf(request);
     // Loaded on first use: the emulator would cost every start of the editor some ten milliseconds.
     const screens = tty && (await import('./screen.ts'));
     const started = await this.#backend.start({
@@ -65,25 +89,20 @@ export class SessionManager {
       policy: request.policy,
       ...(tty !== undefined && { tty }),
       ...(request.door !== undefined && { door: request.door }),
+      ...(environment !== undefined && { environment }),
+      label: writeRecord(record),
     });
+    this.#reserved.delete(record.id);
     if (!started.ok) {
       return fail(started.error);
     }
     this.#prune();
     const session = new Session(started.value, {
-      ...request,
-      id: this.#freeId(),
+      record,
+      ...(request.adviseOn && { adviseOn: request.adviseOn }),
       ...(tty && screens && { createScreen: (options) => new screens.Screen({ ...options, size: tty }) }),
     });
-    this.#sessions.set(session.id, session);
-    session.onDidChangeState(() => {
-      // Nobody polls what a person started, so it is archived as soon as it ends.
-      if (session.owner === 'person') {
-        this.forget(session.id);
-      }
-      this.#didChange.fire();
-    });
-    this.#didChange.fire();
+    this.#add(session);
     return ok(session);
   }
 
@@ -94,21 +113,85 @@ export class SessionManager {
       return;
     }
     this.#sessions.delete(id);
+    session.note({ isForgotten: true });
+    this.#archive(session);
+    this.#didChange.fire();
+  }
+
+  #archive(session: Session): void {
     this.#archived.push(session);
     while (this.#archived.length > maxArchived) {
       this.#archived.shift()?.dispose();
     }
-    this.#didChange.fire();
   }
 
   async dispose(): Promise<void> {
-    await Promise.all(this.known().map((session) => session.terminate()));
+    const ending = this.known().filter(({ isSurvivor }) => !isSurvivor);
+    await Promise.all(ending.map((session) => session.terminate()));
     for (const session of this.list()) {
       session.dispose();
     }
     this.#sessions.clear();
     this.#archived = [];
     this.#didChange.dispose();
+  }
+
+  #add(session: Session): void {
+    this.#sessions.set(session.id, session);
+    session.onDidChangeState(() => {
+      // Nobody polls what a person started, so it is archived as soon as it ends.
+      if (session.owner === 'person') {
+        this.forget(session.id);
+      }
+      this.#didChange.fire();
+    });
+    this.#didChange.fire();
+  }
+
+  async #restore(adviseOn: (record: SessionRecord) => SessionInfo['adviseOn']): Promise<readonly Session[]> {
+    const found = (await this.#backend.found?.()) ?? [];
+    if (found.length === 0) {
+      return [];
+    }
+    const { Screen } = await import('./screen.ts');
+    return found.flatMap(({ process, retained, label }: FoundProcess) => {
+      const record = readRecord(label);
+      if (record === undefined || this.get(record.id) !== undefined) {
+        // Nobody could ever name it.
+        void process.terminate();
+        return [];
+      }
+      const { size } = record;
+      const advice = adviseOn(record);
+      const session = new Session(process, {
+        record,
+        retained,
+        ...(advice && { adviseOn: advice }),
+        ...(size && { createScreen: (options) => new Screen({ ...options, size }) }),
+      });
+      if (record.isForgotten) {
+        this.#archive(session);
+      } else {
+        this.#add(session);
+      }
+      return [session];
+    });
+  }
+
+  #recordOf(request: SessionRequest): SessionRecord {
+    const { commandLine, cwd, root, policy, owner, tty } = request;
+    return {
+      version: 1,
+      id: this.#freeId(),
+      ...{ commandLine, cwd, root, policy, owner },
+      environment: request.environment ?? localName,
+      audit: request.audit ?? randomUUID(),
+      startedAt: Date.now(),
+      ...(tty !== undefined && { size: tty }),
+      answered: { seq: 0, heldBack: '' },
+      isShown: false,
+      isForgotten: false,
+    };
   }
 
   /** Exited sessions go first, then the least recently used, which is killed. */
@@ -127,7 +210,8 @@ export class SessionManager {
   #freeId(): number {
     for (;;) {
       const id = randomInt(firstId, lastId + 1);
-      if (this.get(id) === undefined) {
+      if (this.get(id) === undefined && !this.#reserved.has(id)) {
+        this.#reserved.add(id);
         return id;
       }
     }

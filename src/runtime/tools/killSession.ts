@@ -21,6 +21,7 @@ export function createKillSessionTool(sessions: SessionManager): Tool<z.infer<ty
     confirmation: async () => undefined,
     async invoke({ session_id }, { signal }) {
       const startedAt = performance.now();
+      await sessions.restored;
       const session = sessions.use(session_id);
       if (session === undefined) {
         return toolError('kill_session', {

@@ -13,6 +13,7 @@ export function createListSessionsTool(sessions: SessionManager): Tool<Record<st
     invocationMessage: () => 'Listing sessions',
     confirmation: async () => undefined,
     async invoke() {
+      await sessions.restored;
       const known = sessions.known();
       const text = known.length === 0 ? 'No sessions.' : known.map(describe).join('\n');
       return { text, isError: false };

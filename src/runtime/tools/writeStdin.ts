@@ -62,6 +62,7 @@ export function createWriteStdinTool({
     invocationMessage: ({ session_id, chars }) =>
       chars === '' ? `Waiting for session ${session_id}` : `Typing into session ${session_id}`,
     async confirmation({ session_id, chars }) {
+      await sessions.restored;
       const session = sessions.get(session_id);
       const typing = session && decideTyping(session, chars, roots);
       return typing?.kind === 'ask' ? typing.question : undefined;
@@ -69,6 +70,7 @@ export function createWriteStdinTool({
 
     async invoke(input, context): Promise<ToolResult> {
       const startedAt = performance.now();
+      await sessions.restored;
       const session = sessions.use(input.session_id);
       if (session === undefined) {
         return toolError('write_stdin', {

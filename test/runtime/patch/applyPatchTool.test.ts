@@ -236,6 +236,7 @@ describe('apply_patch', () => {
           policyFor: () => ok(policy),
           approvalPolicyFor: () => ok(neverAsk),
           rulesFor: async () => noRules,
+          environmentOf: () => 'local',
           reviewModeFor: () => 'always',
         },
         log: silentLog,
