@@ -28,6 +28,7 @@ describe('A command cannot use up', function () {
     for (const [option, length] of [
       ['--limit', 3],
       ['--group', 4],
+      ['--grouped', 1],
     ] as const) {
       for (let at = words.indexOf(option); at >= 0; at = words.indexOf(option)) {
         words.splice(at, length);

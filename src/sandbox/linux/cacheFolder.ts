@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto';
 import type { Stats } from 'node:fs';
 import { existsSync, lstatSync, mkdirSync, realpathSync } from 'node:fs';
 import { isAbsolute, join } from 'node:path';
@@ -7,6 +6,7 @@ import { fail, ok } from '../../base/result.ts';
 import type { ToolCache } from '../policy/files/toolCaches.ts';
 import { toolCaches } from '../policy/files/toolCaches.ts';
 import type { SandboxError } from '../sandboxManager.ts';
+import { pathHash } from './pathHash.ts';
 
 /** Where Cordon's own cache is: below `XDG_CACHE_HOME`, or else in the home folder. It need not exist yet. */
 export function ownCacheFolder(
@@ -37,8 +37,7 @@ export function openPrivateCaches(
   root: string,
   tools: readonly Pick<ToolCache, 'folder'>[],
 ): Result<string, SandboxError> {
-  const name = createHash('sha256').update(root).digest('hex').slice(0, 32);
-  const folder = join(ownFolder, 'caches', name);
+  const folder = join(ownFolder, 'caches', pathHash(root));
   try {
     for (const path of [ownFolder, join(ownFolder, 'caches'), folder]) {
       const reason = whyNotPrivate(folderAt(path));

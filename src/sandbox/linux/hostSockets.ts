@@ -11,8 +11,8 @@ export function hostSockets(list = '/proc/net/unix'): readonly string[] {
   const canonicalFolder = remembering(canonicalPath);
   const isReachable = remembering(isReachableFolder);
   const found = new Set<string>();
-  for (const name of namesIn(readFileSync(list, 'latin1'))) {
-    const path = canonicalSocket(Buffer.from(name, 'latin1').toString(), canonicalFolder);
+  for (const name of namesIn(readFileSync(list, 'utf8'))) {
+    const path = canonicalSocket(name, canonicalFolder);
     if (path !== undefined && isReachable(dirname(path))) {
       found.add(path);
     }

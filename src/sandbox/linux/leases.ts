@@ -1,8 +1,8 @@
-import { createHash } from 'node:crypto';
 import type { FSWatcher } from 'node:fs';
 import { lstatSync, mkdirSync, readFileSync, readdirSync, rmSync, watch } from 'node:fs';
 import { join } from 'node:path';
 import type { DeniedCall } from '../denials/deniedCall.ts';
+import { pathHash } from './pathHash.ts';
 import type { RunProgram } from './runProgram.ts';
 import { readDeniedCalls } from './seccomp/deniedCalls.ts';
 
@@ -95,21 +95,8 @@ export class Leases {
 
 /** The same in every process: runs that need the same mount point meet at its lease. */
 export function leaseName(path: string): string {
-  const known = names.get(path);
-  if (known !== undefined) {
-    return known;
-  }
-  const name = createHash('sha256').update(path).digest('hex').slice(0, 32);
-  if (names.size >= maxNames) {
-    names.clear();
-  }
-  names.set(path, name);
-  return name;
+  return pathHash(path);
 }
-
-/** The same dozen for every command in a root. */
-const names = new Map<string, string>();
-const maxNames = 1000;
 
 export function callsName(run: string): string {
   return `${run}.calls`;

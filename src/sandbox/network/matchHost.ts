@@ -11,8 +11,8 @@ export class HostMatcher {
   readonly #deny: readonly Matcher[];
 
   constructor({ allow, deny }: HostRules) {
-    this.#allow = allow.map(compile);
-    this.#deny = deny.map(compile);
+    this.#allow = allow.map(compiled);
+    this.#deny = deny.map(compiled);
   }
 
   isDenied(host: Host, port: number): boolean {
@@ -41,6 +41,24 @@ type Matcher = { readonly port?: number } & (
   | { readonly kind: 'name'; readonly name: string }
   | { readonly kind: 'range'; readonly range: AddressRange }
 );
+
+/** Policies come and go, with the same patterns in them. */
+function compiled(pattern: HostPattern): Matcher {
+  const key = `${pattern.port ?? ''} ${pattern.host}`;
+  const known = matchers.get(key);
+  if (known !== undefined) {
+    return known;
+  }
+  const matcher = compile(pattern);
+  if (matchers.size >= maxMatchers) {
+    matchers.clear();
+  }
+  matchers.set(key, matcher);
+  return matcher;
+}
+
+const matchers = new Map<string, Matcher>();
+const maxMatchers = 1000;
 
 function compile({ host: pattern, port }: HostPattern): Matcher {
   const ports = port === undefined ? {} : { port };

@@ -42,7 +42,8 @@ export class ProxyEndpoint implements Front {
   readonly socketPath: string;
   readonly #options: ProxyEndpointOptions;
   readonly #gate: Gate;
-  readonly #http: HttpServer;
+  /** Made for the first that speaks it: most commands never connect. */
+  #http: HttpServer | undefined;
   readonly #server: Server;
   readonly #sockets = new Set<Socket>();
   readonly #blocked = new Map<string, BlockedRequest>();
@@ -57,7 +58,6 @@ export class ProxyEndpoint implements Front {
       decide: options.decide,
       mayBeUnresolved: (host) => this.#upstreamFor(host) !== undefined,
     });
-    this.#http = createHttpFront(this);
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.#server.maxConnections = mostConnections;
     this.#server.on('drop', () => this.#note(`more than ${mostConnections} connections: one was closed`));
@@ -65,7 +65,9 @@ export class ProxyEndpoint implements Front {
 
   async listen(): Promise<void> {
     this.#server.listen({ path: this.socketPath });
-    await once(this.#server, 'listening');
+    if (!this.#server.listening) {
+      await once(this.#server, 'listening');
+    }
   }
 
   /** What was refused so far, each host, port and reason once. */
@@ -104,7 +106,7 @@ export class ProxyEndpoint implements Front {
   dispose(): void {
     this.#isDisposed = true;
     this.#server.close();
-    this.#http.close();
+    this.#http?.close();
     for (const socket of this.#sockets) {
       socket.destroy();
     }
@@ -126,6 +128,7 @@ export class ProxyEndpoint implements Front {
       if (first[0] === socksVersion) {
         void serveSocks(this, socket);
       } else {
+        this.#http ??= createHttpFront(this);
         this.#http.emit('connection', socket);
       }
     });

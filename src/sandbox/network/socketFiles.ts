@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -9,7 +9,8 @@ const youngMs = 60_000;
 
 /** A new name: of the proxy of a network, or of the door for parts of a script. */
 export function socketPathIn(folder: string, kind: 'net' | 'part'): string {
-  return join(folder, `${kind}-${randomBytes(12).toString('base64url')}.sock`);
+  // Node keeps random bytes ready for these alone; its half is enough to be new, and paths of sockets are short.
+  return join(folder, `${kind}-${randomUUID().replaceAll('-', '').slice(16)}.sock`);
 }
 
 /** Removes the sockets of runtimes that were killed: those on which nobody listens any more. */

@@ -32,11 +32,11 @@ export function tooManyArguments(
   if (mounts > maxMounts) {
     return refusal(root, `${mounts} mounts, and a sandbox takes ${maxMounts}`);
   }
-  const others = sizeOf(Object.entries(command.env).map(([name, value]) => `${name}=${value}`));
-  const size = sizeOf(argv) + others;
-  if (size <= smallestMemory) {
+  if (longest(argv) + longest(Object.entries(command.env).flat()) <= smallestMemory) {
     return undefined;
   }
+  const others = sizeOf(Object.entries(command.env).map(([name, value]) => `${name}=${value}`));
+  const size = sizeOf(argv) + others;
   const limit = argumentMemory(readFileSync('/proc/self/limits', 'utf8'));
   return size > limit && sizeOf(command.argv) + others <= limit
     ? refusal(root, `${size} bytes of arguments, and the kernel takes ${limit}`)
@@ -47,6 +47,11 @@ export function tooManyArguments(
 export function argumentMemory(limits: string): number {
   const stack = Number(/^Max stack size\s+(\d+)/m.exec(limits)?.[1] ?? Infinity);
   return Math.min(Math.max(Math.floor(stack / 4), smallestMemory), largestMemory);
+}
+
+/** No size is above this one, which is known at once: UTF-8 takes up to three bytes for each of these units. */
+function longest(words: readonly string[]): number {
+  return words.reduce((sum, word) => sum + 3 * word.length + perWord, 0);
 }
 
 function sizeOf(words: readonly string[]): number {

@@ -1,5 +1,6 @@
 import type { Stats } from 'node:fs';
 import { existsSync, lstatSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { errorCode } from '../../paths.ts';
 
 /** What is at a path itself; undefined when there is nothing, or `unreachable` when this user may not know. */
@@ -18,11 +19,6 @@ export function lookAt(path: string): Stats | 'unreachable' | undefined {
   }
 }
 
-export function exists(path: string): boolean {
-  const entry = lookAt(path);
-  return entry !== undefined && entry !== 'unreachable';
-}
-
 /** Whether there is something, and no link on the way to it. */
 export function isUnmoved(path: string): boolean {
   try {
@@ -30,6 +26,27 @@ export function isUnmoved(path: string): boolean {
   } catch {
     // Gone meanwhile, or not for this user.
     return false;
+  }
+}
+
+/** Tells of many paths at one moment what {@link isUnmoved} tells of one: no folder on the way is looked at twice. */
+export class UnmovedPaths {
+  readonly #folders = new Map<string, boolean>([['/', true]]);
+
+  /** `entry`: what is at the canonical path itself. */
+  has(path: string, entry: Stats): boolean {
+    return !entry.isSymbolicLink() && this.#isFolder(dirname(path));
+  }
+
+  #isFolder(path: string): boolean {
+    const known = this.#folders.get(path);
+    if (known !== undefined) {
+      return known;
+    }
+    const entry = lookAt(path);
+    const isUnmovedFolder = entry !== undefined && entry !== 'unreachable' && this.has(path, entry);
+    this.#folders.set(path, isUnmovedFolder);
+    return isUnmovedFolder;
   }
 }
 

@@ -3,7 +3,7 @@ import { isBelow, isInside } from '../../paths.ts';
 import { accessTo } from '../../policy/fileRules.ts';
 import type { SandboxPolicy } from '../../policy/policy.ts';
 import { runFolder } from '../../policy/systemFolders.ts';
-import { canonicalPath, exists, isUnmoved } from './disk.ts';
+import { canonicalPath, isUnmoved } from './disk.ts';
 import type { Machine } from './machine.ts';
 import { helperInside } from './machine.ts';
 import { Places } from './places.ts';
@@ -50,7 +50,7 @@ export function gatherPlaces(policy: SandboxPolicy, machine: Machine, around: Su
   places.put({ path: '/', shows: 'none' });
   places.put({ path: '/dev', shows: 'devices' });
   places.put({ path: '/proc', shows: 'processes' });
-  kernelSettings.filter(exists).forEach((path) => show(path));
+  kernelSettings.forEach((path) => show(path));
   places.put({ path: runFolder, shows: 'scratch' });
   const isWritable = policy.mode === 'workspace-write';
   const shared = isWritable ? 'write' : 'read';

@@ -46,7 +46,9 @@ export function launcherArguments(input: LauncherInput): string[] {
   const masks = watchedMasks(mounts).filter(({ path }) => tasks?.held.includes(path) !== true);
   const keeper = tasks === undefined ? [] : keeperArguments({ ...tasks, masks });
   // bubblewrap needs the mount points that the keeper makes, unless the companion makes the mounts.
-  const beside = tasks !== undefined && features.companionMounts ? ['--beside'] : [];
+  const isBeside = tasks !== undefined && features.companionMounts;
+  const beside = isBeside ? ['--beside'] : [];
+  const grouped = isBeside && tasks.groups.length > 0 ? ['--grouped'] : [];
   return [
     ...[
       input.helperPath,
@@ -70,7 +72,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...limitArguments(input.limits),
     ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),
-    ...(tasks === undefined ? [] : ['--kept', ...beside]),
+    ...(tasks === undefined ? [] : ['--kept', ...beside, ...grouped]),
     ...(features.companionMounts ? ['--last-namespace', ...companionMounts(mounts)] : []),
     ...['--', ...command.argv],
   ];

@@ -4,7 +4,7 @@ import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import { depthOf, isBelow } from '../../paths.ts';
 import type { SandboxError } from '../../sandboxManager.ts';
-import { canonicalPath, isUnmoved, lookAt } from './disk.ts';
+import { UnmovedPaths, canonicalPath, lookAt } from './disk.ts';
 import type { Mount } from './mounts.ts';
 import type { Place } from './places.ts';
 import { Places } from './places.ts';
@@ -29,6 +29,7 @@ export function layOut(
   homeFolder: string,
 ): Result<Layout, SandboxError> {
   const kept = new Places();
+  const unmoved = new UnmovedPaths();
   const mounts: Mount[] = [];
   const missing = new Set<string>();
   const byDepth = [...places.all()].sort((a, b) => depthOf(a.path) - depthOf(b.path));
@@ -37,7 +38,7 @@ export function layOut(
     if (above !== undefined && isNeedless(place, above)) {
       continue;
     }
-    const outcome = mountFor(place, above);
+    const outcome = mountFor(place, above, unmoved);
     if (!outcome.ok) {
       return outcome;
     }
@@ -74,7 +75,11 @@ interface Outcome {
   readonly missing?: string;
 }
 
-function mountFor(place: Place, above: Place | undefined): Result<Outcome, SandboxError> {
+function mountFor(
+  place: Place,
+  above: Place | undefined,
+  unmoved: UnmovedPaths,
+): Result<Outcome, SandboxError> {
   const { path, shows, source } = place;
   if (source !== undefined) {
     return ok({ mount: { path, kind: shows === 'write' ? 'write' : 'read', source } });
@@ -85,13 +90,13 @@ function mountFor(place: Place, above: Place | undefined): Result<Outcome, Sandb
   const isChangeable = above?.shows === 'write' && above.source === undefined;
   const entry = lookAt(path);
   if (entry === undefined) {
-    return !isChangeable || shows === 'write' ? ok({}) : firstMissing(path);
+    return !isChangeable || shows === 'write' ? ok({}) : firstMissing(path, unmoved);
   }
   if (entry === 'unreachable') {
     // Nor can the command reach it, as long as it cannot change the folders above.
     return isChangeable ? fail(unreachable(path)) : ok({});
   }
-  if (!isUnmoved(path)) {
+  if (!unmoved.has(path, entry)) {
     return fail(moved(path));
   }
   if (shows === 'none') {
@@ -101,7 +106,7 @@ function mountFor(place: Place, above: Place | undefined): Result<Outcome, Sandb
 }
 
 /** Nothing below a folder that cannot come to be can come to be. */
-function firstMissing(path: string): Result<Outcome, SandboxError> {
+function firstMissing(path: string, unmoved: UnmovedPaths): Result<Outcome, SandboxError> {
   let name = path;
   for (let folder = dirname(path); ; folder = dirname(folder)) {
     const entry = lookAt(folder);
@@ -109,7 +114,9 @@ function firstMissing(path: string): Result<Outcome, SandboxError> {
       return fail(unreachable(folder));
     }
     if (entry !== undefined) {
-      return entry.isDirectory() && isUnmoved(folder) ? ok({ missing: name }) : fail(blocked(path, folder));
+      return entry.isDirectory() && unmoved.has(folder, entry)
+        ? ok({ missing: name })
+        : fail(blocked(path, folder));
     }
     name = folder;
   }

@@ -119,10 +119,12 @@ class Search {
       this.insides(root, basename(root) === '.git' ? dirname(root) : root);
     }
     const isOpenedMetadata = protectedNames.includes(basename(root));
-    for (const { name, isHeld } of isOpenedMetadata ? [] : namesIn(root)) {
+    for (const { name, isHeld, mayBeThere } of isOpenedMetadata ? [] : namesIn(root)) {
       const path = join(root, name);
       if (name === '.git') {
         this.repository(path, true);
+      } else if (!mayBeThere) {
+        this.#hold(path);
       } else if (!this.#roots.includes(path)) {
         this.keep(path, isHeld);
       }
@@ -324,15 +326,22 @@ class Search {
 interface ProtectedName {
   readonly name: string;
   readonly isHeld: boolean;
+  /** False: nothing there has that name, whatever the case of letters means there. */
+  readonly mayBeThere: boolean;
 }
 
 /** Those that are there, and those that must not come to be. */
 function namesIn(root: string): ProtectedName[] {
   const entries = new Set(readdirSync(root));
+  const inAnyCase = new Set([...entries].map((name) => name.toLowerCase()));
   const isHome = root === homedir();
   const names = [...protectedNames, ...[...entries].filter(isWorkspaceFile), ...(isHome ? homeNames : [])];
   return names
-    .map((name) => ({ name, isHeld: heldNames.includes(name) || (isHome && isOfHome(root, name)) }))
+    .map((name) => ({
+      name,
+      isHeld: heldNames.includes(name) || (isHome && isOfHome(root, name)),
+      mayBeThere: inAnyCase.has(name.toLowerCase()) || name.includes('/'),
+    }))
     .filter(({ name, isHeld }) => isHeld || entries.has(name) || name.includes('/'));
 }
 

@@ -12,7 +12,8 @@
  *
  * Where process 1 makes the mounts, it is the one that waits for the first message, so that keeper and bubblewrap work
  * side by side. The keeper then also sees to the control groups (joining one costs the kernel several milliseconds,
- * most of which pass while the launcher is moved in advance) and tells process 1 with a second message that it is in, too.
+ * most of which pass while the launcher is moved in advance) and tells process 1 with a second message that it is in, too; where
+ * there are none, nobody waits for that.
  */
 #include "helper.h"
 
@@ -187,6 +188,15 @@ static const char *make_groups(const struct tasks *tasks, long launcher) {
   return "";
 }
 
+static int has_groups(const struct tasks *tasks) {
+  for (int at = 0; at < tasks->count; at++) {
+    if (tasks->all[at].duty == GROUP) {
+      return 1;
+    }
+  }
+  return 0;
+}
+
 /* What went wrong, or an empty text. */
 static const char *enter_groups(const struct tasks *tasks, int process) {
   long number = process < 0 ? -1 : number_of(process);
@@ -237,7 +247,7 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, lon
     CALL(__NR_kill, -launcher_group, SIGKILL_, 0, 0);
   }
   if (receive(socket, sandbox)) {
-    if (tasks->is_beside) {
+    if (tasks->is_beside && has_groups(tasks)) {
       tell(socket, *trouble != 0 ? trouble : enter_groups(tasks, sandbox[0]));
     }
     long guard = -1;
@@ -252,8 +262,13 @@ static void __attribute__((noreturn)) keep(struct tasks *tasks, long socket, lon
     }
     /* As long as the mounts exist, removing each of their mount points costs the kernel milliseconds. */
     CALL(__NR_close, sandbox[1], 0, 0, 0);
+    int is_unguarded = 0;
     if (events < 0 || guard > 0) {
-      wait_for_one(sandbox[0] >= 0 ? sandbox[0] : socket, guard_end);
+      is_unguarded = wait_for_one(sandbox[0] >= 0 ? sandbox[0] : socket, guard_end);
+    }
+    /* Whoever waits for the command waits for bubblewrap's end, which no tidying up may hold up. */
+    if (!is_unguarded && sandbox[0] >= 0 && (events < 0 || guard > 0)) {
+      wait_for_one(LAUNCHER_FD, -1);
     }
     /* Without its guard the sandbox may not go on: process 1 ends when this end of the socket is closed. */
     if (guard > 0) {
@@ -299,8 +314,11 @@ void start_keeper(struct tasks *tasks, char **argv, char **envp) {
   CALL(__NR_close, handed, 0, 0, 0);
   long self = CALL(__NR_getpid, 0, 0, 0, 0);
   long group = CALL(__NR_getpgid, 0, 0, 0, 0) == self ? self : 0;
-  /* Through a process between that ends at once: bubblewrap must have no child but the sandbox's process 1. */
-  long between = CALL(__NR_clone, SIGCHLD_, 0, 0, 0);
+  /*
+   * Through a process between that ends at once: bubblewrap must have no child but the sandbox's process 1. It has this
+   * process's memory, which waits for its end, so that only one copy is made.
+   */
+  long between = CALL(__NR_clone, CLONE_VM | CLONE_VFORK | SIGCHLD_, 0, 0, 0);
   if (between == 0) {
     if (CALL(__NR_clone, SIGCHLD_, 0, 0, 0) == 0) {
       CALL(__NR_close, KEEPER_FD, 0, 0, 0);

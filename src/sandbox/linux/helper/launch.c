@@ -14,13 +14,13 @@
  *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
  *         --calls NAME            leaves the system calls that the filter refused in the file NAME of FOLDER, if any
  *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
- *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] [--last-namespace]
- *          [--mounts MOUNT...] -- ARGV...
+ *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] [--beside]
+ *          [--grouped] [--last-namespace] [--mounts MOUNT...] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
  *       --kept: there is a keeper, to be met before anything runs, and to be told what the filter refuses (refusals.c). --beside: it works beside bubblewrap (both ends are
- *       told so), and process 1 waits for the mount points and for the control groups.
+ *       told so), and process 1 waits for the mount points, and with --grouped for the control groups, too.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
  *       again when the mounts are made (ground.c, mounts.c) and every capability is dropped (privileges.c); with
@@ -104,6 +104,7 @@ __attribute__((used)) void launch(word *stack) {
   int is_last = 0;
   int is_foreground = 0;
   int is_kept = 0;
+  int is_grouped = 0;
   int is_outer = 0;
   word parent = 0;
   if (stack[0] < 1) {
@@ -162,6 +163,8 @@ __attribute__((used)) void launch(word *stack) {
       tasks.is_beside = 1;
     } else if (has(&argv, &value, "--kept", 0)) {
       is_kept = 1;
+    } else if (has(&argv, &value, "--grouped", 0)) {
+      is_grouped = 1;
     } else if (has(&argv, &value, "--seccomp", 1)) {
       filter = value[0];
     } else if (has(&argv, &value, "--limit", 2)) {
@@ -210,7 +213,7 @@ __attribute__((used)) void launch(word *stack) {
   int is_heard = 0;
   if (is_kept) {
     is_heard = meet_keeper();
-    if (tasks.is_beside) {
+    if (is_grouped) {
       await_keeper();
     }
   }
