@@ -51,6 +51,17 @@ export class EventWindow {
     this.#publish({ kind: 'exited', seq: ++this.#lastSeq, ...status });
   }
 
+  /** The events up to this number will never come; readers learn it as of output that is no longer kept. */
+  lost(toSeq: number): void {
+    const fromSeq = this.#lastSeq + 1;
+    this.#chunks = [];
+    this.#first = 0;
+    this.#retainedBytes = 0;
+    this.#lastSeq = toSeq;
+    this.#evictedToSeq = toSeq;
+    this.#publish({ kind: 'gap', seq: toSeq, fromSeq });
+  }
+
   closed(): void {
     this.#isClosed = true;
     this.#publish({ kind: 'closed', seq: ++this.#lastSeq });
@@ -66,7 +77,31 @@ export class EventWindow {
     if ((request.waitMs ?? 0) > 0 && !this.#hasNewsAfter(request.afterSeq)) {
       await this.#nextEvent(request);
     }
-    return this.#readNow(request);
+    return this.readNow(request);
+  }
+
+  /** The same without waiting. */
+  readNow({ afterSeq, maxBytes = Infinity }: ReadRequest): ReadResult {
+    const chunks: RetainedChunk[] = [];
+    let bytes = 0;
+    let isCut = false;
+    for (let index = this.#firstIndexAfter(afterSeq); index < this.#chunks.length; index++) {
+      const chunk = this.#chunks[index] as RetainedChunk;
+      bytes += chunk.chunk.byteLength;
+      if (bytes > maxBytes && chunks.length > 0) {
+        isCut = true;
+        break;
+      }
+      chunks.push(chunk);
+    }
+    const last = chunks.at(-1);
+    return {
+      chunks,
+      nextSeq: isCut && last !== undefined ? last.seq + 1 : this.#lastSeq + 1,
+      ...(this.#evictedToSeq > afterSeq && { gap: { fromSeq: afterSeq + 1, toSeq: this.#evictedToSeq } }),
+      ...(this.#exit !== undefined && { exit: this.#exit }),
+      closed: this.#isClosed,
+    };
   }
 
   #publish(event: ExecEvent): void {
@@ -109,29 +144,6 @@ export class EventWindow {
       const timer = setTimeout(done, request.waitMs);
       this.#waiters.add(wake);
     });
-  }
-
-  #readNow({ afterSeq, maxBytes = Infinity }: ReadRequest): ReadResult {
-    const chunks: RetainedChunk[] = [];
-    let bytes = 0;
-    let isCut = false;
-    for (let index = this.#firstIndexAfter(afterSeq); index < this.#chunks.length; index++) {
-      const chunk = this.#chunks[index] as RetainedChunk;
-      bytes += chunk.chunk.byteLength;
-      if (bytes > maxBytes && chunks.length > 0) {
-        isCut = true;
-        break;
-      }
-      chunks.push(chunk);
-    }
-    const last = chunks.at(-1);
-    return {
-      chunks,
-      nextSeq: isCut && last !== undefined ? last.seq + 1 : this.#lastSeq + 1,
-      ...(this.#evictedToSeq > afterSeq && { gap: { fromSeq: afterSeq + 1, toSeq: this.#evictedToSeq } }),
-      ...(this.#exit !== undefined && { exit: this.#exit }),
-      closed: this.#isClosed,
-    };
   }
 
   #firstIndexAfter(seq: number): number {

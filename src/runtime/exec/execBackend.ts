@@ -43,6 +43,8 @@ export type ExecEvent =
       readonly stream: OutputStream;
       readonly chunk: Uint8Array;
     }
+  /** From another machine only: the events `fromSeq` to `seq` were lost on the way and are no longer kept there. */
+  | { readonly kind: 'gap'; readonly seq: number; readonly fromSeq: number }
   | ({ readonly kind: 'exited'; readonly seq: number } & ExitStatus)
   | { readonly kind: 'closed'; readonly seq: number };
 

@@ -33,6 +33,10 @@ const pipeScreenSize: TerminalSize = { columns: 1_000, rows: 50 };
 const lostOutput = '[earlier output is no longer kept]\n';
 /** How much of the newest output a denial is explained from. */
 const denialTailBytes = 64 * 1024;
+/** In place of output that did not arrive. */
+const gapNotice = Buffer.from(
+  '\r\n[some output is missing here: the connection to the machine broke, and it keeps only the newest MiB]\r\n',
+);
 
 export interface SessionInfo {
   readonly record: SessionRecord;
@@ -223,9 +227,10 @@ export class Session implements SessionView {
     this.#lastSeq = event.seq;
     switch (event.kind) {
       case 'output':
-        this.#pending.push(event.chunk);
-        this.#screen?.write(event.chunk);
-        this.#output.fire(event.chunk);
+        this.#show(event.chunk);
+        break;
+      case 'gap':
+        this.#show(gapNotice);
         break;
       case 'exited':
         this.#exited(event);
@@ -274,6 +279,12 @@ export class Session implements SessionView {
     if (closed) {
       void this.#finish();
     }
+  }
+
+  #show(chunk: Uint8Array): void {
+    this.#pending.push(chunk);
+    this.#screen?.write(chunk);
+    this.#output.fire(chunk);
   }
 
   async #finish(): Promise<void> {

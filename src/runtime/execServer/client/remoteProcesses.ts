@@ -1,0 +1,68 @@
+import type { Log } from '../../../base/log.ts';
+import type { ResultOf } from '../protocol/methods.ts';
+import type { ClientState, ExecClient } from './execClient.ts';
+import { RemoteProcess } from './remoteProcess.ts';
+import type { RemoteProcessOptions } from './remoteProcess.ts';
+import type { ClientTiming } from './timing.ts';
+import { defaultTiming } from './timing.ts';
+
+/** A process of which the server told, as in the answer of `cordon/process/list`. */
+export type ListedProcess = ResultOf<'cordon/process/list'>['processes'][number];
+
+/** The processes of one session: brings each its events, through every connection, and its end when there is none. */
+export class RemoteProcesses {
+  readonly #client: ExecClient;
+  readonly #log: Log;
+  readonly #timing: ClientTiming;
+  readonly #processes = new Map<string, RemoteProcess>();
+  #wasConnected = true;
+
+  constructor(client: ExecClient, log: Log, timing: Partial<ClientTiming> = {}) {
+    this.#client = client;
+    this.#log = log;
+    this.#timing = { ...defaultTiming, ...timing };
+    client.onNotification('process/output', (event) => this.#processes.get(event.processId)?.output(event));
+    client.onNotification('process/exited', (event) => this.#processes.get(event.processId)?.exited(event));
+    client.onNotification('process/closed', (event) => this.#processes.get(event.processId)?.closing(event));
+    client.onDidChangeState((state) => this.#follow(state));
+  }
+
+  /** Listens for the events of a process that is about to be started, or is there already. */
+  add(processId: string, kind: Pick<RemoteProcessOptions, 'isTty' | 'hasInput'>): RemoteProcess {
+    const process = new RemoteProcess({
+      client: this.#client,
+      processId,
+      ...kind,
+      log: this.#log,
+      timing: this.#timing,
+      onGone: () => this.remove(processId),
+    });
+    this.#processes.set(processId, process);
+    return process;
+  }
+
+  remove(processId: string): void {
+    this.#processes.delete(processId);
+  }
+
+  #follow(state: ClientState): void {
+    switch (state.kind) {
+      case 'recovering':
+        this.#wasConnected = false;
+        break;
+      case 'connected':
+        if (!this.#wasConnected) {
+          this.#wasConnected = true;
+          for (const process of this.#processes.values()) {
+            void process.fetch();
+          }
+        }
+        break;
+      case 'lost':
+        for (const process of [...this.#processes.values()]) {
+          process.fail(`the connection to the machine that runs it is lost: ${state.reason}`);
+        }
+        break;
+    }
+  }
+}

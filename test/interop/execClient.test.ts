@@ -1,0 +1,25 @@
+import { ok } from '../../src/base/result.ts';
+import { connectExecClient } from '../../src/runtime/execServer/client/connectExecClient.ts';
+import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
+import type { ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
+import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
+import type { CodexServer } from '../harness/codexServer.ts';
+import { startCodexServer } from '../harness/codexServer.ts';
+import { describeBackend } from '../harness/execBackendSuite.ts';
+
+describe('Cordon as a client of the real codex exec-server', () => {
+  let server: CodexServer;
+  let client: ExecClient;
+  before(async () => {
+    server = await startCodexServer();
+    client = await connectExecClient(dialWebSocket(server.url));
+  });
+  after(async () => {
+    client.dispose();
+    await server.dispose();
+  });
+
+  const makeBackend = (): RemoteBackend => new RemoteBackend({ connect: async () => ok(client) });
+  const traits = { resizes: false, signals: false };
+  describeBackend('on a codex exec-server', 'danger-full-access', makeBackend, traits);
+});
