@@ -176,8 +176,8 @@ async function launch(
   filter: string,
   log: Log,
 ): Promise<Result<Launch, SandboxError>> {
-  // The root may have been opened after bubblewrap was found.
-  if (isInside(bubblewrap.path, policy.root)) {
+  // The root may have been opened after bubblewrap was found. All of the machine is nobody's project.
+  if (policy.root !== '/' && isInside(bubblewrap.path, policy.root)) {
     return fail(bubblewrapMissing);
   }
   const cwd = canonical(command.cwd);
