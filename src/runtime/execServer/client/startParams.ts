@@ -1,13 +1,13 @@
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import type { EnvironmentPolicy } from '../../../sandbox/environment.ts';
-import type { SandboxPolicy } from '../../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../../sandbox/policy/policy.ts';
 import type { SandboxError } from '../../../sandbox/sandboxManager.ts';
 import type { StartParams } from '../../exec/execBackend.ts';
 import type { CordonStart, WirePolicy } from '../protocol/cordon.ts';
 import { uriOf } from '../protocol/fileUri.ts';
 import type { ParamsFor } from '../protocol/methods.ts';
+import { toWire } from '../services/sandboxContext/wirePolicy.ts';
 import type { ExecClient } from './execClient.ts';
 
 /** A start in the words that the server understands; fails when it has none for a clause of the policy. */
@@ -56,17 +56,5 @@ function wireEnvironment(policy: EnvironmentPolicy): WirePolicy['environment'] {
     exclude: [...policy.exclude],
     set: { ...policy.set },
     includeOnly: [...policy.includeOnly],
-  };
-}
-
-function toWire(policy: SandboxPolicy): WirePolicy {
-  return {
-    ...policy,
-    root: uriOf(policy.root),
-    files: policy.files.map((rule) => ({ ...rule, path: uriOf(rule.path) })),
-    hidden: policy.hidden.map((glob) => ({ ...glob, folder: uriOf(glob.folder) })),
-    hosts: { allow: [...policy.hosts.allow], deny: [...policy.hosts.deny] },
-    sockets: policy.sockets.map(uriOf),
-    environment: wireEnvironment(policy.environment),
   };
 }
