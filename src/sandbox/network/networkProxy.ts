@@ -62,10 +62,12 @@ export class NetworkProxy {
   }
 }
 
-function upstreamOfMachine(): Upstream | undefined {
+/** What this process's own variables say. */
+export function upstreamOfMachine(): Upstream | undefined {
   return upstreamFromEnvironment(process.env);
 }
 
-async function lookUp(name: string): Promise<string[]> {
+/** As the system has it, every time anew. */
+export async function lookUp(name: string): Promise<string[]> {
   return (await lookupInSystem(name, { all: true })).map(({ address }) => address);
 }

@@ -5,21 +5,19 @@ import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
-import { fail, ok } from '../../base/result.ts';
 import type { HostRules } from '../policy/hostRules.ts';
 import type { BlockedRequest } from './blockedRequest.ts';
-import { dial, dialUpstream, openTunnel } from './dial.ts';
 import type { Connection, Front, Purpose } from './front.ts';
-import type { Lookup, Passage } from './gate.ts';
+import type { Lookup } from './gate.ts';
 import { Gate } from './gate.ts';
 import type { Host } from './host.ts';
 import { formatPlace } from './host.ts';
 import { createHttpFront } from './httpFront.ts';
+import { openConnection, upstreamFor } from './openConnection.ts';
 import type { Refusal } from './refusal.ts';
-import { refusalOf, unreachable } from './refusal.ts';
+import { refusalOf } from './refusal.ts';
 import { serveSocks, socksVersion } from './socksFront.ts';
 import type { Upstream } from './upstream.ts';
-import { isExcepted, parseUpstream } from './upstream.ts';
 
 const mostConnections = 512;
 /** A client that connects and says nothing. */
@@ -56,7 +54,7 @@ export class ProxyEndpoint implements Front {
       rules: options.rules,
       lookup: options.lookup,
       decide: options.decide,
-      mayBeUnresolved: (host) => this.#upstreamFor(host) !== undefined,
+      mayBeUnresolved: (host) => upstreamFor(options.upstream(), host) !== undefined,
     });
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
     this.#server.maxConnections = mostConnections;
@@ -77,7 +75,11 @@ export class ProxyEndpoint implements Front {
 
   async open(host: Host, port: number, purpose: Purpose): Promise<Result<Connection, Refusal>> {
     const admitted = await this.#gate.admit(host, port);
-    const opened = admitted.ok ? await this.#connect(admitted.value, host, port, purpose) : admitted;
+    const upstream = this.#options.upstream();
+    const own = (socket: Socket): void => this.#own(socket);
+    const opened = admitted.ok
+      ? await openConnection(admitted.value, { host, port, purpose, upstream, own })
+      : admitted;
     if (opened.ok) {
       this.#note(`${formatPlace(host, port)} allowed`);
     } else {
@@ -132,38 +134,6 @@ export class ProxyEndpoint implements Front {
         this.#http.emit('connection', socket);
       }
     });
-  }
-
-  async #connect(
-    { addresses, isLocal }: Passage,
-    host: Host,
-    port: number,
-    purpose: Purpose,
-  ): Promise<Result<Connection, Refusal>> {
-    const own = (socket: Socket): void => this.#own(socket);
-    const upstream = isLocal ? undefined : this.#upstreamFor(host);
-    try {
-      if (upstream === undefined) {
-        return ok({ socket: await dial(addresses, port, own) });
-      }
-      const proxy = parseUpstream(upstream.url);
-      if (proxy === undefined) {
-        return fail(unreachable(host, port, 'the proxy of this machine is not a plain HTTP one'));
-      }
-      const socket = await dialUpstream(proxy, own);
-      return ok(
-        purpose === 'forward'
-          ? { socket, upstream: proxy }
-          : { socket: await openTunnel(socket, proxy, formatPlace(host, port)) },
-      );
-    } catch (error) {
-      return fail(unreachable(host, port, (error as NodeJS.ErrnoException).code ?? String(error)));
-    }
-  }
-
-  #upstreamFor(host: Host): Upstream | undefined {
-    const upstream = this.#options.upstream();
-    return upstream === undefined || isExcepted(upstream, host) ? undefined : upstream;
   }
 
   #own(socket: Socket): void {
