@@ -28,7 +28,7 @@ export class ServiceBench {
 
   /** As a connection calls: params are decoded first. */
   async call<M extends MethodName>(method: M, params: ParamsFor<M>): Promise<ResultOf<M>> {
-    const handler = this.#service.handlers[method] as Handler<M> | undefined;
+    const handler = this.#service.handlers[method];
     if (handler === undefined) {
       throw new Error(`the service does not answer ${method}`);
     }

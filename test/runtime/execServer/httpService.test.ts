@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer as createSecureServer } from 'node:https';
+import { join } from 'node:path';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
@@ -11,6 +15,7 @@ import { httpService } from '../../../src/runtime/execServer/services/http/httpS
 import type { NetworkFlags } from '../../../src/runtime/execServer/services/http/serverNetwork.ts';
 import { readServerNetwork } from '../../../src/runtime/execServer/services/http/serverNetwork.ts';
 import { ServiceBench } from '../../harness/servedConnection.ts';
+import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { waitFor } from '../../harness/waitFor.ts';
 
 type Answerer = (request: IncomingMessage, response: ServerResponse, body: string) => void;
@@ -191,6 +196,29 @@ describe('http/request', function () {
       assert.equal(seen.length, 0);
     });
   }
+
+  it('believes no server that nobody vouches for', async () => {
+    const folder = await createTemporaryFolder('certificate');
+    const [key, cert] = ['key.pem', 'cert.pem'].map((name) => join(folder.path, name)) as [string, string];
+    execFileSync(
+      'openssl',
+      [
+        ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '1', '-subj', '/CN=localhost'],
+        ...['-keyout', key, '-out', cert],
+      ],
+      { stdio: 'ignore' },
+    );
+    const secure = createSecureServer(
+      { key: readFileSync(key), cert: readFileSync(cert) },
+      (_request, response) => response.end(),
+    );
+    await folder.dispose();
+    secure.listen(0, '127.0.0.1');
+    await once(secure, 'listening');
+    const url = `https://127.0.0.1:${(secure.address() as AddressInfo).port}/`;
+    await fails(-32_603, /https:\/\/127\.0\.0\.1:\d+ failed: self-signed certificate/, { url });
+    secure.close();
+  });
 
   it('names a host that does not answer', async () => {
     await fails(-32_603, /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/, { url: 'http://127.0.0.1:1/' });

@@ -53,7 +53,7 @@ async function send(
   try {
     return await request(url, {
       dispatcher,
-      method: method as Dispatcher.HttpMethod,
+      method: method,
       headers: headers.flatMap(({ name, value }) => [name, Buffer.from(value).toString('latin1')]),
       body: body ?? null,
       signal,
