@@ -107,6 +107,7 @@ describe('layOut()', () => {
 
   it('refuses a rule for what a link stands at or above now', () => {
     made('w/there');
+    made('w/before');
     symlinkSync('there', at('w/link'));
     for (const path of ['w/link', 'w/link/x']) {
       if (path.endsWith('x')) {
@@ -115,6 +116,8 @@ describe('layOut()', () => {
       const list: Place[] = [
         { path: '/', shows: 'read' },
         { path: at('w'), shows: 'write' },
+        // What is known of the folder by then says nothing about another name in it.
+        { path: at('w/before'), shows: 'none' },
         { path: at(path), shows: 'none' },
       ];
       assert.match(errorOf(list), new RegExp(`${path} has a rule, but is or lies behind a symbolic link`));
