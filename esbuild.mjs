@@ -2,12 +2,14 @@
 // dist/node_modules/node-pty; with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
 import * as esbuild from 'esbuild';
 import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { chmod, copyFile, cp, mkdir, readdir, rename, rm, stat } from 'node:fs/promises';
 import { basename, dirname, join, relative, sep } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 
 const root = dirname(fileURLToPath(import.meta.url));
+const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));
 const helperFolder = join(root, 'src', 'sandbox', 'linux', 'helper');
 
 /** Builds everything once; with `watch`, keeps building the bundles and resolves to a function that stops. */
@@ -63,7 +65,7 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
     legalComments: 'none',
     logLevel: watch ? 'silent' : 'warning',
     // CommonJS has no import.meta; the sources, which also run unbundled, may ask where they are.
-    define: { 'import.meta.url': 'cordonModuleUrl' },
+    define: { 'import.meta.url': 'cordonModuleUrl', cordonVersion: JSON.stringify(version) },
     banner: {
       js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
     },
@@ -72,7 +74,7 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
 }
 
 /** What dist/cli.js loads when it is called for: half of the time of a small patch would go into reading the rest. */
-const commands = ['applyPatch', 'audit', 'exec', 'sandbox'];
+const commands = ['applyPatch', 'audit', 'exec', 'execServer', 'sandbox'];
 const separateCommands = {
   name: 'separate-commands',
   setup(build) {

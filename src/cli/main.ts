@@ -6,6 +6,7 @@ type Command = (args: readonly string[]) => Promise<number>;
 const commands: Readonly<Record<string, () => Promise<Command>>> = {
   sandbox: async () => (await import('./sandbox.ts')).runSandbox,
   exec: async () => (await import('./exec.ts')).runExec,
+  'exec-server': async () => (await import('./execServer.ts')).runExecServer,
   audit: async () => (await import('./audit.ts')).runAudit,
   'apply-patch': async () => (await import('./applyPatch.ts')).runApplyPatch,
 };

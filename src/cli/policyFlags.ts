@@ -125,7 +125,7 @@ export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPol
 }
 
 /** Where the command and what belongs to it lie. */
-function ownFolder(): string {
+export function ownFolder(): string {
   return dirname(realpathSync(process.argv[1] as string));
 }
 

@@ -4,7 +4,8 @@ import { parseArgs } from 'node:util';
 import { createLocalBackend } from '../runtime/exec/localBackend.ts';
 import type { ExecProcess, StartError } from '../runtime/exec/execBackend.ts';
 import { startableArgv } from '../runtime/exec/findExecutable.ts';
-import { environmentUnder, policyForCommand } from '../runtime/orchestrator.ts';
+import { environmentUnder } from '../runtime/environmentUnder.ts';
+import { policyForCommand } from '../runtime/orchestrator.ts';
 import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { Finding } from '../sandbox/aftermath/finding.ts';
 import { findingLines } from '../sandbox/aftermath/findingLines.ts';
@@ -81,7 +82,7 @@ async function runOnInheritedStdio(
   policy: SandboxPolicy,
   argv: readonly string[],
 ): Promise<number> {
-  const env = environmentUnder(policy, process.env, false, cliHelperFolder());
+  const env = environmentUnder(policy, process.env, false, { inFront: cliHelperFolder() });
   const launch = await sandbox.transform(policy, { argv, cwd: process.cwd(), env, tty: false });
   if (!launch.ok) {
     return refuse(launch.error);
@@ -125,7 +126,7 @@ async function runOnTerminal(
   const started = await createLocalBackend(sandbox).start({
     argv,
     cwd: process.cwd(),
-    env: environmentUnder(policy, process.env, true, cliHelperFolder()),
+    env: environmentUnder(policy, process.env, true, { inFront: cliHelperFolder() }),
     policy,
     tty: terminalSize(),
   });

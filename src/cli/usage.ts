@@ -10,6 +10,7 @@ Usage:
   cordon apply-patch [PATCH]             apply a patch, from the argument or stdin, in the current folder:
                                          all of it or nothing, without a sandbox of its own
   cordon audit [AUDIT]                   print what was decided about commands and how they ended, newest first
+  cordon exec-server [SERVER]            run commands of clients that speak the exec-server protocol
 
 Policy:
   --root DIR         the folder that the policy is for (default: the current folder)
@@ -36,7 +37,18 @@ Audit:
   --command TEXT     entries with TEXT in the command line
   --json             a JSON object a line
 
+Server:
+  --listen WHERE     ws://IP:PORT (default: ws://127.0.0.1:0), unix:PATH or stdio; prints the address
+  --ws-auth MODE     who may connect: capability-token (--ws-token-file FILE or --ws-token-sha256 HEX), or
+                     signed-bearer-token (--ws-shared-secret-file FILE, --ws-issuer, --ws-audience,
+                     --ws-max-clock-skew-seconds N)
+  --concurrent-requests N  of one client, worked on at once (default: 64)
+  --detached-seconds N     how long commands run on without their client (default: 80)
+  --exit-when-idle N       end after N seconds without clients and commands
+  --log FILE         append JSON lines: who came, what was started, how it ended
+
 Exit codes of apply-patch: 0 applied; 1 refused or failed, and nothing was changed; 2 called wrongly.
+Exit codes of exec-server: 0 ended as it should; 1 could not start.
 Exit codes of the others: those of the command (128 + n when it died of signal n); 2 for a wrong command line;
 125 when the sandbox cannot be set up (nothing was run then); 126 not executable; 127 not found.
 `;

@@ -4,7 +4,6 @@ import { ok } from '../base/result.ts';
 import type { BashParser } from '../sandbox/commands/bashParser.ts';
 import { readShellCommand } from '../sandbox/commands/commandLine.ts';
 import { runsGit } from '../sandbox/commands/runsGit.ts';
-import { childEnvironment } from '../sandbox/environment.ts';
 import type { PolicyMachine } from '../sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
@@ -26,11 +25,12 @@ import type { Surroundings } from './children/ground.ts';
 import { namedPaths } from './children/namedPaths.ts';
 import type { PartQuestion } from './children/partFrames.ts';
 import type { RunningScript } from './children/runningScript.ts';
+import { environmentUnder } from './environmentUnder.ts';
 import { findShell } from './findShell.ts';
 import type { Place, RefusedCommand } from './places.ts';
 import { locatePlace } from './places.ts';
 import type { Roots } from './roots.ts';
-import { searchPathVariables, withSearchPath } from './searchPath.ts';
+import { withSearchPath } from './searchPath.ts';
 
 export interface CommandRequest {
   readonly cmd: string;
@@ -255,7 +255,7 @@ export class Orchestrator {
       policy,
       widenings,
       argv: [shell, request.login ? '-lc' : '-c', script],
-      env: environmentUnder(policy, parentEnv, request.isTty, inFront),
+      env: environmentUnder(policy, parentEnv, request.isTty, { inFront }),
     };
   }
 }
@@ -274,26 +274,4 @@ export async function policyForCommand(
   }
   const git = (await runsGit(argv, parseScript)) ? 'writable' : 'read-only';
   return { ...policy, git, sources: { ...policy.sources, git: 'request' } };
-}
-
-/** The environment of a command under a policy; the programs of the folders `inFront` come first on its search path. */
-export function environmentUnder(
-  policy: SandboxPolicy,
-  parent: NodeJS.ProcessEnv,
-  isTty: boolean,
-  inFront?: string,
-): Record<string, string> {
-  const isConfined = !isUnsandboxed(policy);
-  const environment = childEnvironment({
-    policy: policy.environment,
-    parent,
-    isTty,
-    isNetworkOff: isConfined && policy.network === 'off',
-    isProxied: isConfined && policy.network === 'allow-list',
-    isTmpPrivate: isConfined && policy.tmp === 'private',
-    ...(isConfined && { marker: policy.mode }),
-  });
-  return inFront === undefined
-    ? environment
-    : { ...environment, ...searchPathVariables(environment['PATH'], inFront) };
 }

@@ -1,5 +1,6 @@
 import type { Result } from '../base/result.ts';
-import { ok } from '../base/result.ts';
+import { fail, ok } from '../base/result.ts';
+import { helperMissing } from './linux/bubblewrap/explainFailure.ts';
 import type { LinuxSandboxOptions } from './linux/createLinuxSandbox.ts';
 import { createLinuxSandbox } from './linux/createLinuxSandbox.ts';
 import { createLandlockSandbox } from './linux/landlock/createLandlockSandbox.ts';
@@ -48,7 +49,10 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
       if (isUnsandboxed(policy)) {
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);
         const { argv, cwd, env } = command;
-        const owner = platform === 'linux' ? ownerArguments(options.helperPath) : [];
+        const owner = platform === 'linux' ? ownerArguments(options.helperPath, command.arg0) : [];
+        if (owner.length === 0 && command.arg0 !== undefined) {
+          return fail(helperMissing(options.helperPath));
+        }
         const adopting = command.adoptsStreams === true ? adoptingArguments(options.helperPath) : [];
         return ok({
           owner: [...adopting, ...owner],

@@ -38,7 +38,8 @@ export interface ChildEnvironmentInput {
   readonly isTmpPrivate?: boolean;
 }
 
-const coreNames: ReadonlySet<string> = new Set([
+/** What programs rely on, in capital letters. */
+export const coreVariables: ReadonlySet<string> = new Set([
   'HOME',
   'LANG',
   'LC_ALL',
@@ -52,10 +53,11 @@ const coreNames: ReadonlySet<string> = new Set([
   'USER',
 ]);
 
-const secretNames = ['*KEY*', '*SECRET*', '*TOKEN*'];
+/** Globs of names that say that the value is a secret. */
+export const secretNames = ['*KEY*', '*SECRET*', '*TOKEN*'];
 
 /** Whether a variable's name says that its value is a secret. */
-export const isSecretVariable = matcher(secretNames);
+export const isSecretVariable = matchesName(secretNames);
 
 /** These load code into every program they reach, the launcher included; nobody may set them through Cordon. */
 const loaderNames = ['LD_*', 'DYLD_*'];
@@ -86,14 +88,14 @@ const inheritedHazards = [
  */
 export function childEnvironment(input: ChildEnvironmentInput): Record<string, string> {
   const { policy } = input;
-  const dropped = matcher([
+  const dropped = matchesName([
     ...inheritedHazards,
     ...(input.isProxied === true ? proxyNames : []),
     ...(policy.ignoreDefaultExcludes ? [] : secretNames),
     ...policy.exclude,
   ]);
   const inherited = inheritable(input).filter(([name]) => !dropped(name));
-  const stays = policy.includeOnly.length === 0 ? () => true : matcher(policy.includeOnly);
+  const stays = policy.includeOnly.length === 0 ? () => true : matchesName(policy.includeOnly);
   const kept = pick(Object.fromEntries(inherited), stays);
   const set = pick(policy.set, stays);
   // What a person set or a caller asked for outranks Cordon's own suggestions; the markers tell the truth.
@@ -105,7 +107,7 @@ export function childEnvironment(input: ChildEnvironmentInput): Record<string, s
     ...input.request,
     ...markers(input),
   };
-  const isLoader = matcher(loaderNames);
+  const isLoader = matchesName(loaderNames);
   return Object.fromEntries(Object.entries(merged).filter(([name]) => !isLoader(name)));
 }
 
@@ -115,7 +117,7 @@ function inheritable({ policy, parent }: ChildEnvironmentInput): [string, string
   }
   return Object.entries(parent).filter(
     (entry): entry is [string, string] =>
-      entry[1] !== undefined && (policy.inherit === 'all' || coreNames.has(entry[0].toUpperCase())),
+      entry[1] !== undefined && (policy.inherit === 'all' || coreVariables.has(entry[0].toUpperCase())),
   );
 }
 
@@ -152,6 +154,7 @@ function pick(
   return Object.fromEntries(Object.entries(variables).filter(([name]) => stays(name)));
 }
 
-function matcher(globs: readonly string[]): (name: string) => boolean {
+/** Whether a name matches one of some globs, in whatever case. */
+export function matchesName(globs: readonly string[]): (name: string) => boolean {
   return picomatch([...globs], { nocase: true, dot: true, nonegate: true });
 }

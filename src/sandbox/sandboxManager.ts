@@ -8,6 +8,8 @@ import type { SandboxPolicy } from './policy/policy.ts';
 /** What somebody wants to run, before any sandbox. `argv[0]` may be a bare name, searched on the env's PATH. */
 export interface Command {
   readonly argv: readonly string[];
+  /** What the program sees instead of `argv[0]`. */
+  readonly arg0?: string;
   /** Absolute path of an existing folder. */
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

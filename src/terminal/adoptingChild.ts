@@ -38,5 +38,9 @@ export async function startAdoptingChild(spec: ChildSpec, connection: Socket): P
     write: () => false,
     endInput: () => {},
     resize: () => {},
+    pause: () => {},
+    resume: () => {},
+    whenWritable: async () => {},
+    endDrain: () => {},
   };
 }

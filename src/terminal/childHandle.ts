@@ -30,7 +30,17 @@ export interface ChildHandle {
   write(bytes: Uint8Array): boolean;
   endInput(): void;
   resize(size: TerminalSize): void;
+  /** Stops reading, so that the child waits when its pipe or terminal is full; what is read already still comes. */
+  pause(): void;
+  resume(): void;
+  /** Resolves when little enough of what was written waits for the child to read it, or nothing reads it any more. */
+  whenWritable(): Promise<void>;
+  /** Whoever else still holds the output is not waited for any longer. */
+  endDrain(): void;
 }
+
+/** What may wait to be read by a child before {@link ChildHandle.whenWritable} makes writers wait. */
+export const maxPendingInput = 1024 * 1024;
 
 /** What to start: an exact argv, folder and environment; nothing is added to any of them. */
 export interface ChildSpec {

@@ -2,17 +2,21 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput, ChildSpec } from './childHandle.ts';
-import { drainTimeoutMs } from './childHandle.ts';
-import { destroyWhenRead } from './destroyWhenRead.ts';
+import { drainTimeoutMs, maxPendingInput } from './childHandle.ts';
+import { destroyWhenRead, whenRead } from './destroyWhenRead.ts';
 import { signalNumber } from './processGroup.ts';
+
+export interface PipeChildSpec extends ChildSpec {
+  readonly pipeStdin: boolean;
+  /** After the exit waits for whoever holds the output, however long, until {@link ChildHandle.endDrain}. */
+  readonly drainsFully?: boolean;
+}
 
 /**
  * Starts a child on pipes, in a session and process group of its own.
  * Rejects with Node's spawn error (`ENOENT`, `EACCES`, `E2BIG`, …) when it cannot start.
  */
-export async function startPipeChild(
-  spec: ChildSpec & { readonly pipeStdin: boolean },
-): Promise<ChildHandle> {
+export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> {
   const [file, ...args] = spec.argv;
   const child = spawn(file, args, {
     cwd: spec.cwd,
@@ -30,16 +34,47 @@ export async function startPipeChild(
   // A child that closes its input early makes later writes fail: that is its right, not an error of ours.
   child.stdin?.on('error', () => {});
 
-  const drainLimit: { timer?: NodeJS.Timeout } = {};
+  const state: {
+    isPaused: boolean;
+    hasExited: boolean;
+    isClosed: boolean;
+    drainMs?: number;
+    timer?: NodeJS.Timeout;
+  } = { isPaused: false, hasExited: false, isClosed: false };
+  if (spec.drainsFully !== true) {
+    state.drainMs = drainTimeoutMs;
+  }
+  const limitDrain = (): void => {
+    if (state.hasExited && state.drainMs !== undefined && !state.isClosed) {
+      clearTimeout(state.timer);
+      state.timer = setTimeout(
+        () => streams.forEach((stream) => destroyWhenRead(stream, () => stream.destroy())),
+        state.drainMs,
+      );
+    }
+  };
+  const ended: { exit?: ChildExit } = {};
+  // Whoever judges the exit by the output wants all that came before it.
+  const announceExit = (): void => {
+    if (ended.exit !== undefined && !state.hasExited) {
+      state.hasExited = true;
+      exited.fire(ended.exit);
+      limitDrain();
+    }
+  };
   child.once('exit', (code, signal) => {
-    drainLimit.timer = setTimeout(
-      () => streams.forEach((stream) => destroyWhenRead(stream, () => stream.destroy())),
-      drainTimeoutMs,
-    );
-    exited.fire(signal === null ? { exitCode: code ?? 0 } : { exitCode: 128 + signalNumber(signal), signal });
+    ended.exit = signal === null ? { exitCode: code ?? 0 } : { exitCode: 128 + signalNumber(signal), signal };
+    whenRead(streams, () => {
+      announceExit();
+      if (state.isPaused) {
+        streams.forEach((stream) => stream.pause());
+      }
+    });
   });
   child.once('close', () => {
-    clearTimeout(drainLimit.timer);
+    announceExit();
+    state.isClosed = true;
+    clearTimeout(state.timer);
     drained.fire();
   });
 
@@ -63,5 +98,31 @@ export async function startPipeChild(
     },
     endInput: () => void child.stdin?.end(),
     resize: () => {},
+    pause: () => {
+      state.isPaused = true;
+      streams.forEach((stream) => stream.pause());
+    },
+    resume: () => {
+      state.isPaused = false;
+      streams.forEach((stream) => stream.resume());
+    },
+    whenWritable: async () => {
+      const { stdin } = child;
+      if (stdin !== null && stdin.writableLength > maxPendingInput && !stdin.destroyed) {
+        await new Promise<void>((resolve) => {
+          const done = (): void => {
+            stdin.off('drain', done);
+            stdin.off('close', done);
+            resolve();
+          };
+          stdin.on('drain', done);
+          stdin.on('close', done);
+        });
+      }
+    },
+    endDrain: () => {
+      state.drainMs = 0;
+      limitDrain();
+    },
   };
 }

@@ -1,6 +1,7 @@
 import type { ReadStream } from 'node:tty';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput, ChildSpec, TerminalSize } from './childHandle.ts';
+import { maxPendingInput } from './childHandle.ts';
 import { destroyWhenRead } from './destroyWhenRead.ts';
 import { loadNodePty } from './nodePty.ts';
 import { signalName } from './processGroup.ts';
@@ -21,6 +22,7 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
     // Raw bytes: decoding belongs to the readers, who know where characters end.
     encoding: null,
   });
+  const pending = () => pendingInput(pty);
   keepUnreadOutput(pty);
   const output = new Emitter<ChildOutput>();
   const exited = new Emitter<ChildExit>();
@@ -56,20 +58,59 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
         pty.resize(columns, rows);
       }
     },
+    pause: () => {
+      if (!state.hasExited) {
+        pty.pause();
+      }
+    },
+    resume: () => {
+      if (!state.hasExited) {
+        pty.resume();
+      }
+    },
+    whenWritable: async () => {
+      while (!state.hasExited && pending() > maxPendingInput) {
+        await new Promise((resolve) => setTimeout(resolve, pollInputMs));
+      }
+    },
+    // When the leader of its session ends, a terminal is taken from everybody.
+    endDrain: () => {},
   };
+}
+
+/** How often it is looked whether a child has read what was written for it: node-pty does not tell. */
+const pollInputMs = 20;
+
+/** What of node-pty is not public: the exact version is pinned, and tested. */
+interface Inside {
+  readonly _socket?: ReadStream;
+  readonly _writeStream?: {
+    _writeQueue: { readonly buffer: Uint8Array; readonly offset: number }[];
+    dispose(): void;
+  };
+}
+
+function pendingInput(pty: object): number {
+  const queue = (pty as Inside)._writeStream?._writeQueue ?? [];
+  return queue.reduce((sum, { buffer, offset }) => sum + buffer.byteLength - offset, 0);
 }
 
 /**
  * node-pty destroys its socket 200 ms after the exit, whether or not everything was read; while the event loop is
- * busy that loses the end of the output. The socket is not public: the exact version is pinned, and tested.
+ * busy that loses the end of the output. What nobody has read of the input goes with it: node-pty would go on to
+ * write it to a descriptor that may be something else by then.
  */
 function keepUnreadOutput(pty: object): void {
-  const { _socket: socket } = pty as { _socket?: ReadStream };
+  const { _socket: socket, _writeStream: input } = pty as Inside;
   if (socket === undefined) {
     return;
   }
   const destroy = socket.destroy.bind(socket);
   socket.destroy = (error) => {
+    if (input !== undefined) {
+      input.dispose();
+      input._writeQueue.length = 0;
+    }
     if (error === undefined && !socket.readableEnded) {
       destroyWhenRead(socket, destroy);
     } else {

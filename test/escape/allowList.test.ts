@@ -304,7 +304,7 @@ describe('With an allow-list, a command cannot reach', function () {
 
   it('the credentials of the proxy that the machine is behind', async () => {
     const parent = { ...process.env, HTTPS_PROXY: 'http://ann:secret@proxy.example:8080' };
-    const { environmentUnder } = await import('../../src/runtime/orchestrator.ts');
+    const { environmentUnder } = await import('../../src/runtime/environmentUnder.ts');
     const policy = arena.allowing([]);
     const environment = { ...policy.environment, inherit: 'all' as const };
     const env = environmentUnder({ ...policy, environment }, parent, false);

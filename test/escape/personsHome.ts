@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
-import { environmentUnder } from '../../src/runtime/orchestrator.ts';
+import { environmentUnder } from '../../src/runtime/environmentUnder.ts';
 import type { SandboxManagerOptions } from '../../src/sandbox/createSandboxManager.ts';
 import type { PolicyInput } from '../../src/sandbox/policy/input.ts';
 import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';

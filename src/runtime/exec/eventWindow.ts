@@ -6,6 +6,9 @@ import type { ExecEvent, ExitStatus, OutputStream, ReadRequest, ReadResult } fro
 const maxRetainedBytes = 1024 * 1024;
 const maxRetainedChunks = 50_000;
 
+/** A timer that is longer fires at once. */
+const longestTimer = 2_147_483_647;
+
 type RetainedChunk = ReadResult['chunks'][number];
 
 /** The numbered event stream of one process: pushes every event, retains the newest output for readers. */
@@ -138,11 +141,13 @@ export class EventWindow {
       };
       const done = (): void => {
         clearTimeout(timer);
+        request.signal?.removeEventListener('abort', done);
         this.#waiters.delete(wake);
         resolve();
       };
-      const timer = setTimeout(done, request.waitMs);
+      const timer = setTimeout(done, Math.min(request.waitMs ?? 0, longestTimer));
       this.#waiters.add(wake);
+      request.signal?.addEventListener('abort', done);
     });
   }
 

@@ -73,6 +73,8 @@ export interface ReadRequest {
   readonly maxBytes?: number;
   /** How long to wait for something new, in milliseconds. */
   readonly waitMs?: number;
+  /** Ends the wait. */
+  readonly signal?: AbortSignal;
 }
 
 export interface ReadResult {

@@ -10,6 +10,8 @@ import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
 import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
+import { environmentUnder } from '../environmentUnder.ts';
+import { ChunkJoiner } from './chunkJoiner.ts';
 import { EventWindow } from './eventWindow.ts';
 import { startableArgv } from './findExecutable.ts';
 import type {
@@ -29,34 +31,63 @@ import type {
 
 const defaultGraceMs = 2_000;
 
+export interface LocalStartParams extends StartParams {
+  /** `closed` waits for whoever still holds the output, however long, unless the process is killed. */
+  readonly drainsFully?: boolean;
+}
+
+/** A process of this machine: with the ways to hold it that only its own machine has. */
+export interface LocalProcess extends ExecProcess {
+  /** Stops reading its output, so that it waits when its pipes are full. */
+  pause(): void;
+  resume(): void;
+  /** Resolves when little enough of what was written waits for the process to read it. */
+  whenWritable(): Promise<void>;
+  /** KILL to the whole group at once, also to what an ended leader has left in it. */
+  kill(): void;
+}
+
+/** Where the environment of processes with `inheritsEnvironment` comes from. */
+export interface InheritedEnvironment {
+  readonly parent: NodeJS.ProcessEnv;
+  /** Its programs come first on the search path, unless a process brings its own. */
+  readonly inFront?: string;
+}
+
+export interface LocalBackend extends ExecBackend {
+  start(params: LocalStartParams): Promise<Result<LocalProcess, StartError>>;
+}
+
 /** Runs commands on this machine, each under the sandbox that its policy asks for. */
-export function createLocalBackend(sandbox: SandboxManager): ExecBackend {
-  return { start: (params) => startLocal(sandbox, params) };
+export function createLocalBackend(
+  sandbox: SandboxManager,
+  inherited: InheritedEnvironment = { parent: process.env },
+): LocalBackend {
+  return { start: (params) => startLocal(sandbox, inherited, params) };
 }
 
 async function startLocal(
   sandbox: SandboxManager,
-  params: StartParams,
-): Promise<Result<ExecProcess, StartError>> {
-  const isFolder = await stat(params.cwd).then(
-    (entry) => entry.isDirectory(),
-    () => false,
-  );
-  if (!isFolder) {
-    return fail(
-      spawnError(
-        'spawn-not-found',
-        `The folder ${params.cwd} does not exist.`,
-        'Pass an existing folder as workdir.',
-      ),
-    );
+  inherited: InheritedEnvironment,
+  params: LocalStartParams,
+): Promise<Result<LocalProcess, StartError>> {
+  const problem = unusableStrings(params) ?? (await unusableFolder(params.cwd));
+  if (problem !== undefined) {
+    return fail(problem);
   }
   const isTty = params.tty !== undefined;
   const launch = await sandbox.transform(params.policy, {
     argv: params.argv,
     cwd: params.cwd,
-    env: params.env,
+    env:
+      params.inheritsEnvironment === true
+        ? environmentUnder(params.policy, inherited.parent, isTty, {
+            inFront: params.env['PATH'] === undefined ? inherited.inFront : undefined,
+            request: params.env,
+          })
+        : params.env,
     tty: isTty,
+    ...(params.arg0 !== undefined && { arg0: params.arg0 }),
     ...(params.door !== undefined && { door: params.door }),
     ...(params.streams !== undefined && { adoptsStreams: true }),
   });
@@ -68,10 +99,13 @@ async function startLocal(
     await launch.value.release();
     return child;
   }
-  return ok(new LocalProcess(child.value, launch.value, isTty));
+  return ok(new StartedProcess(child.value, launch.value, isTty));
 }
 
-async function startChild(launch: Launch, params: StartParams): Promise<Result<ChildHandle, SpawnError>> {
+async function startChild(
+  launch: Launch,
+  params: LocalStartParams,
+): Promise<Result<ChildHandle, SpawnError>> {
   const argv = await startableArgv(launch);
   if (!argv.ok) {
     return argv;
@@ -83,7 +117,11 @@ async function startChild(launch: Launch, params: StartParams): Promise<Result<C
     }
     return ok(
       params.tty === undefined
-        ? await startPipeChild({ ...spec, pipeStdin: params.pipeStdin ?? false })
+        ? await startPipeChild({
+            ...spec,
+            pipeStdin: params.pipeStdin ?? false,
+            drainsFully: params.drainsFully ?? false,
+          })
         : await startPtyChild({ ...spec, size: params.tty }),
     );
   } catch (cause) {
@@ -95,11 +133,35 @@ async function startChild(launch: Launch, params: StartParams): Promise<Result<C
   }
 }
 
+/** What no operating system takes as part of a command. */
+function unusableStrings({ argv, cwd, env }: StartParams): SpawnError | undefined {
+  const texts = [...argv, cwd, ...Object.keys(env), ...Object.values(env)];
+  if (texts.some((text) => text.includes('\0'))) {
+    return spawnError(
+      'spawn-failed',
+      'The command, its folder or its environment contains a NUL character.',
+      'Leave it out.',
+    );
+  }
+  return argv[0] === undefined || argv[0] === ''
+    ? spawnError('spawn-failed', 'The command has no program.', 'Name one as the first word.')
+    : undefined;
+}
+
+async function unusableFolder(path: string): Promise<SpawnError | undefined> {
+  const entry = await stat(path).catch(() => undefined);
+  const hint = 'Pass an existing folder as workdir.';
+  if (entry === undefined) {
+    return spawnError('spawn-not-found', `The folder ${path} does not exist.`, hint);
+  }
+  return entry.isDirectory() ? undefined : spawnError('spawn-failed', `${path} is not a folder.`, hint);
+}
+
 function spawnError(kind: SpawnError['kind'], message: string, hint: string): SpawnError {
   return { kind, message, hint };
 }
 
-class LocalProcess implements ExecProcess {
+class StartedProcess implements LocalProcess {
   readonly sandbox: SandboxType;
   readonly isTty: boolean;
   readonly closed: Promise<void>;
@@ -115,10 +177,15 @@ class LocalProcess implements ExecProcess {
     this.sandbox = launch.sandbox;
     this.isTty = isTty;
     this.onEvent = this.#window.onEvent;
-    child.onOutput(({ stream, chunk }) => this.#window.output(stream, chunk));
-    child.onExit((exit) => this.#window.exited(this.#judge(exit)));
+    const joiner = new ChunkJoiner((stream, chunk) => this.#window.output(stream, chunk));
+    child.onOutput(({ stream, chunk }) => joiner.push(stream, chunk));
+    child.onExit((exit) => {
+      joiner.flush();
+      this.#window.exited(this.#judge(exit));
+    });
     this.closed = new Promise((resolve) => {
       child.onDrained(() => {
+        joiner.flush();
         void launch
           .release()
           .then((findings) => {
@@ -170,6 +237,30 @@ class LocalProcess implements ExecProcess {
     }
     const { pid } = this.#child;
     return this.sandbox === 'none' ? signalGroup(pid, name) : signalSandboxedGroup(pid, name);
+  }
+
+  pause(): void {
+    this.#child.pause();
+  }
+
+  resume(): void {
+    this.#child.resume();
+  }
+
+  async whenWritable(): Promise<void> {
+    await this.#child.whenWritable();
+  }
+
+  kill(): void {
+    if (this.#window.isClosed) {
+      return;
+    }
+    if (this.exit === undefined) {
+      this.#kill();
+    } else if (this.sandbox === 'none') {
+      signalGroup(this.#child.pid, 'SIGKILL');
+    }
+    this.#child.endDrain();
   }
 
   async terminate(graceMs: number = defaultGraceMs): Promise<void> {

@@ -355,7 +355,7 @@ function exitOf({ exitCode, sandboxDenied, cordon }: Extract<OrderedEvent, { kin
   const blockedRequests = cordon?.blockedRequests ?? [];
   return {
     // The protocol has 1 for every signal that ends a process with a terminal.
-    exitCode: number === undefined ? exitCode : 128 + number,
+    exitCode: cordon?.exitCode ?? (number === undefined ? exitCode : 128 + number),
     ...(signal !== undefined && { signal }),
     sandboxDenied,
     ...(blockedRequests.length > 0 && { blockedRequests }),

@@ -95,6 +95,8 @@ export const cordonStartFailure = z.object({ kind: z.string(), message: z.string
 
 /** What the protocol's own events have no room for. */
 export const cordonExit = z.object({
+  /** As it is, where the protocol has another number for it: a terminal's signal, a program that a sandbox lacks. */
+  exitCode: z.int().optional(),
   /** Name of the signal that ended it. */
   signal: z.string().optional(),
   blockedRequests: z

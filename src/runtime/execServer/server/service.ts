@@ -14,6 +14,8 @@ export interface ServedConnection {
   /** Aborted when the connection is gone. */
   readonly closed: AbortSignal;
   notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void;
+  /** Whether little enough waits to be sent that more may be made. */
+  readonly isWritable: boolean;
   /** Resolves when little enough waits to be sent that more may be made; at once for a client that keeps up. */
   whenWritable(): Promise<void>;
 }
@@ -35,6 +37,8 @@ export type Handlers = { readonly [M in MethodName]?: Handler<M> };
 /** The methods of one concern for one connection. What a connection holds (handles, streams, watches) ends with it. */
 export interface Service {
   readonly handlers: Handlers;
+  /** What of it is announced in `environmentInfo.capabilities`. */
+  readonly capabilities?: readonly string[];
 }
 
 export type ServiceFactory = (connection: ServedConnection) => Service;

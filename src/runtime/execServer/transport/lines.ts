@@ -1,79 +1,147 @@
 import type { Readable, Writable } from 'node:stream';
 import { Emitter } from '../../../base/event.ts';
+import type { Event } from '../../../base/event.ts';
 import type { MessageTransport, TransportEnd } from './messageTransport.ts';
+import { SentBytes } from './sentBytes.ts';
 
-export interface LinesEnd {
+const newline = 0x0a;
+
+export interface LineOptions {
   /** Ends what the streams belong to. Destroying them is done anyway. */
   readonly close?: () => void;
   /** Why it ended, when somebody knows. */
   readonly reason?: () => string | undefined;
+  /** A longer line ends the connection. Unlimited without. */
+  readonly maxMessageBytes?: number;
 }
 
-const newline = 0x0a;
-
-/** One message of JSON per line; blank lines and carriage returns are nothing. An unterminated last line is none. */
+/**
+ * Messages as lines over a pair of streams, which may be one. Blank lines and carriage returns before a line's end are
+ * passed over; an unterminated last line is dropped. Whoever closes the input closes the connection.
+ */
 export function linesTransport(
   input: Readable,
   output: Writable,
   name: string,
-  { close, reason }: LinesEnd = {},
+  options: LineOptions = {},
 ): MessageTransport {
-  const messages = new Emitter<string>();
-  const ends = new Emitter<TransportEnd>();
-  const drains = new Emitter<void>();
-  let parts: Buffer[] = [];
-  let problem: string | undefined;
-  let isOver = false;
-  const end = (): void => {
-    if (!isOver) {
-      isOver = true;
-      input.destroy();
-      output.destroy();
-      close?.();
-      const known = reason?.() ?? problem;
-      ends.fire({ ...(known !== undefined && { reason: known }) });
+  return new LinesTransport(input, output, name, options);
+}
+
+class LinesTransport implements MessageTransport {
+  readonly name: string;
+  readonly #messages = new Emitter<string>();
+  readonly #closed = new Emitter<TransportEnd>();
+  readonly onMessage: Event<string> = this.#messages.event;
+  readonly onClose: Event<TransportEnd> = this.#closed.event;
+  readonly onDrain: Event<void>;
+  readonly #input: Readable;
+  readonly #output: Writable;
+  readonly #options: LineOptions;
+  readonly #sent = new SentBytes();
+  /** Of the line whose end has not come yet. */
+  #parts: Buffer[] = [];
+  #bytes = 0;
+  /** What came with a line after which the listener wanted no more. */
+  #rest: Buffer | undefined;
+  #isPaused = true;
+  #isClosed = false;
+
+  constructor(input: Readable, output: Writable, name: string, options: LineOptions) {
+    this.name = name;
+    this.#input = input;
+    this.#output = output;
+    this.#options = options;
+    this.onDrain = this.#sent.onDrain;
+    input.pause();
+    input.on('data', (chunk: Buffer) => this.#read(chunk));
+    input.on('end', () => this.#end({}));
+    input.on('close', () => this.#end({}));
+    for (const stream of new Set([input, output])) {
+      stream.on('error', (error: Error) => this.#end({ reason: error.message }));
     }
-  };
-  input.pause();
-  input.on('data', (chunk: Buffer) => {
-    let start = 0;
-    for (let at = chunk.indexOf(newline); at >= 0 && !isOver; at = chunk.indexOf(newline, start)) {
-      parts.push(chunk.subarray(start, at));
-      const line = (parts.length === 1 ? (parts[0] as Buffer) : Buffer.concat(parts)).toString().trim();
-      parts = [];
-      start = at + 1;
-      if (line !== '') {
-        messages.fire(line);
-      }
-    }
-    if (start < chunk.byteLength) {
-      parts.push(chunk.subarray(start));
-    }
-  });
-  for (const stream of [input, output]) {
-    stream.on('error', (cause) => {
-      problem ??= cause.message;
-      end();
-    });
-    stream.on('close', end);
+    output.on('close', () => this.#end({}));
+    input.pause();
   }
-  input.on('end', end);
-  output.on('drain', () => drains.fire());
-  return {
-    name,
-    onMessage: messages.event,
-    onClose: ends.event,
-    onDrain: drains.event,
-    get bufferedBytes() {
-      return output.writableLength;
-    },
-    send(text) {
-      if (!isOver) {
-        output.write(`${text}\n`);
+
+  get bufferedBytes(): number {
+    return this.#output.writableLength;
+  }
+
+  send(text: string): void {
+    if (this.#isClosed) {
+      return;
+    }
+    this.#output.write(`${text}\n`, () => this.#sent.taken(this.#output.writableLength));
+    this.#sent.added(this.#output.writableLength);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#input.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    const rest = this.#rest;
+    this.#rest = undefined;
+    if (rest !== undefined) {
+      this.#read(rest);
+    }
+    if (!this.#isPaused && !this.#isClosed) {
+      this.#input.resume();
+    }
+  }
+
+  close(): void {
+    this.#end({});
+  }
+
+  #read(chunk: Buffer): void {
+    let from = 0;
+    while (!this.#isClosed) {
+      if (this.#isPaused) {
+        const left = chunk.subarray(from);
+        this.#rest = this.#rest === undefined ? left : Buffer.concat([this.#rest, left]);
+        return;
       }
-    },
-    pause: () => void input.pause(),
-    resume: () => void input.resume(),
-    close: end,
-  };
+      const to = chunk.indexOf(newline, from);
+      if (to < 0) {
+        this.#keep(chunk.subarray(from));
+        return;
+      }
+      this.#keep(chunk.subarray(from, to));
+      from = to + 1;
+      const line = Buffer.concat(this.#parts, this.#bytes).toString('utf8').trim();
+      this.#parts = [];
+      this.#bytes = 0;
+      if (line !== '' && !this.#isClosed) {
+        this.#messages.fire(line);
+      }
+    }
+  }
+
+  #keep(part: Buffer): void {
+    this.#bytes += part.byteLength;
+    const { maxMessageBytes = Infinity } = this.#options;
+    if (this.#bytes > maxMessageBytes) {
+      this.#end({ reason: `a line is longer than ${maxMessageBytes} bytes` });
+    } else if (part.byteLength > 0) {
+      this.#parts.push(part);
+    }
+  }
+
+  #end(end: TransportEnd): void {
+    if (this.#isClosed) {
+      return;
+    }
+    this.#isClosed = true;
+    this.#parts = [];
+    this.#rest = undefined;
+    this.#input.destroy();
+    this.#output.destroy();
+    this.#options.close?.();
+    const reason = this.#options.reason?.() ?? end.reason;
+    this.#closed.fire(reason === undefined ? {} : { reason });
+  }
 }

@@ -1,89 +1,186 @@
-import type { WebSocket } from 'ws';
+import type { Socket } from 'node:net';
+import type { RawData, WebSocket } from 'ws';
 import { Emitter } from '../../../base/event.ts';
+import type { Event } from '../../../base/event.ts';
 import type { MessageTransport, TransportEnd } from './messageTransport.ts';
-
-/** A ping goes out this often, and the connection is given up when two of them are not answered. */
-const pingIntervalMs = 15_000;
-/** Above this the writer is told when the rest has gone. */
-const highWaterBytes = 256 * 1024;
+import { SentBytes } from './sentBytes.ts';
 
 export interface WebSocketOptions {
+  /** Pings this often, and closes when neither an answer nor anything else has come twice. */
+  readonly pingMs?: number;
   /**
    * Answers what arrives with an empty pong, which takes the acknowledgement of TCP along: a server that does not set
    * TCP_NODELAY holds every small message back for some 40 ms otherwise.
    */
   readonly acknowledges?: boolean;
+  /** A single frame that is longer ends the connection. Unlimited without. */
+  readonly maxFrameBytes?: number;
 }
 
-/** One message per WebSocket message, either side of an open socket. */
+/** An open WebSocket of the library `ws`, of a server or of a client. One message of text each; binary is read, too. */
 export function webSocketTransport(
-  socket: WebSocket,
+  webSocket: WebSocket,
   name: string,
-  { acknowledges = false }: WebSocketOptions = {},
+  options: WebSocketOptions = {},
 ): MessageTransport {
-  const messages = new Emitter<string>();
-  const ends = new Emitter<TransportEnd>();
-  const drains = new Emitter<void>();
-  let unanswered = 0;
-  let reason: string | undefined;
-  let isWaiting = false;
-  const timer = setInterval(() => {
-    if (unanswered >= 2) {
-      reason = 'it answers no pings';
-      socket.terminate();
+  return new WebSocketTransport(webSocket, name, options);
+}
+
+const defaultPingMs = 15_000;
+
+/** What of `ws` is not public: the exact version is pinned, and tested. */
+interface Inside {
+  readonly _socket?: Socket;
+  readonly _receiver?: {
+    _payloadLength: number;
+    haveLength(done: (error?: Error) => void): void;
+    createError(type: typeof Error, message: string, prefix: boolean, status: number, code: string): Error;
+  };
+}
+
+class WebSocketTransport implements MessageTransport {
+  readonly name: string;
+  readonly #messages = new Emitter<string>();
+  readonly #closed = new Emitter<TransportEnd>();
+  readonly onMessage: Event<string> = this.#messages.event;
+  readonly onClose: Event<TransportEnd> = this.#closed.event;
+  readonly onDrain: Event<void>;
+  readonly #webSocket: WebSocket;
+  readonly #sent = new SentBytes();
+  readonly #queue: string[] = [];
+  #isPaused = true;
+  #isClosed = false;
+  #reason: string | undefined;
+  #acknowledgement: NodeJS.Immediate | undefined;
+
+  constructor(
+    webSocket: WebSocket,
+    name: string,
+    { pingMs = defaultPingMs, acknowledges = false, maxFrameBytes }: WebSocketOptions,
+  ) {
+    this.name = name;
+    this.#webSocket = webSocket;
+    this.onDrain = this.#sent.onDrain;
+    webSocket.on('message', (data) => {
+      if (acknowledges) {
+        this.#acknowledge();
+      }
+      this.#receive(textOf(data));
+    });
+    webSocket.on('error', (error) => {
+      this.#reason ??= error.message;
+      webSocket.terminate();
+    });
+    webSocket.on('close', () => this.#end());
+    webSocket.pause();
+    const { _socket: socket, _receiver: receiver } = webSocket as unknown as Inside;
+    socket?.setNoDelay(true);
+    socket?.setKeepAlive(true, 30_000);
+    if (receiver !== undefined && maxFrameBytes !== undefined) {
+      const haveLength = receiver.haveLength.bind(receiver);
+      receiver.haveLength = (done) => {
+        if (receiver._payloadLength > maxFrameBytes) {
+          const message = `a frame is longer than ${maxFrameBytes} bytes`;
+          done(receiver.createError(RangeError, message, false, 1009, 'WS_ERR_UNSUPPORTED_MESSAGE_LENGTH'));
+        } else {
+          haveLength(done);
+        }
+      };
+    }
+    if (socket !== undefined) {
+      this.#watch(socket, pingMs);
+    }
+  }
+
+  get bufferedBytes(): number {
+    return this.#webSocket.bufferedAmount;
+  }
+
+  send(text: string): void {
+    if (this.#isClosed) {
       return;
     }
-    unanswered++;
-    socket.ping();
-  }, pingIntervalMs);
-  timer.unref();
-  let isAcknowledging = false;
-  const acknowledge = (): void => {
-    if (acknowledges && !isAcknowledging) {
-      isAcknowledging = true;
-      setImmediate(() => {
-        isAcknowledging = false;
-        if (socket.readyState === socket.OPEN) {
-          socket.pong();
+    this.#webSocket.send(text, () => this.#sent.taken(this.#webSocket.bufferedAmount));
+    this.#sent.added(this.#webSocket.bufferedAmount);
+  }
+
+  pause(): void {
+    this.#isPaused = true;
+    this.#webSocket.pause();
+  }
+
+  resume(): void {
+    this.#isPaused = false;
+    while (this.#queue.length > 0 && !this.#isPaused && !this.#isClosed) {
+      this.#messages.fire(this.#queue.shift() as string);
+    }
+    if (!this.#isPaused && !this.#isClosed) {
+      this.#webSocket.resume();
+    }
+  }
+
+  close(): void {
+    this.#webSocket.terminate();
+    this.#end();
+  }
+
+  /** A frame that was read already still comes after `pause`. */
+  #receive(text: string): void {
+    if (this.#isPaused || this.#queue.length > 0) {
+      this.#queue.push(text);
+    } else {
+      this.#messages.fire(text);
+    }
+  }
+
+  #acknowledge(): void {
+    if (this.#acknowledgement === undefined) {
+      this.#acknowledgement = setImmediate(() => {
+        this.#acknowledgement = undefined;
+        if (this.#webSocket.readyState === this.#webSocket.OPEN) {
+          this.#webSocket.pong();
         }
       });
     }
-  };
-  const isAlive = (): void => void (unanswered = 0);
-  socket.pause();
-  socket.on('pong', isAlive);
-  socket.on('message', (data: Buffer) => {
-    isAlive();
-    acknowledge();
-    messages.fire(data.toString());
-  });
-  socket.on('error', (cause) => void (reason ??= cause.message));
-  socket.on('close', () => {
-    clearInterval(timer);
-    ends.fire({ ...(reason !== undefined && { reason }) });
-  });
-  const sent = (): void => {
-    if (isWaiting && socket.bufferedAmount < highWaterBytes) {
-      isWaiting = false;
-      drains.fire();
-    }
-  };
-  return {
-    name,
-    onMessage: messages.event,
-    onClose: ends.event,
-    onDrain: drains.event,
-    get bufferedBytes() {
-      return socket.bufferedAmount;
-    },
-    send(text) {
-      if (socket.readyState === socket.OPEN) {
-        socket.send(text, sent);
-        isWaiting ||= socket.bufferedAmount >= highWaterBytes;
+  }
+
+  /** Everything that moves is a sign of life: a slow peer may take longer for what is in front of the ping. */
+  #watch(socket: Socket, pingMs: number): void {
+    const seen = { received: 0, taken: 0, silent: 0 };
+    const timer = setInterval(() => {
+      const received = socket.bytesRead;
+      const taken = socket.bytesWritten - socket.writableLength;
+      // While nothing is read and nothing waits to be taken, nobody can give a sign.
+      const canTell = !this.#isPaused || socket.writableLength > 0;
+      const isAlive =
+        received > seen.received || !canTell || (socket.writableLength > 0 && taken > seen.taken);
+      seen.silent = isAlive ? 0 : seen.silent + 1;
+      seen.received = received;
+      seen.taken = taken;
+      if (seen.silent >= 2) {
+        this.#reason ??= 'the other side does not answer';
+        this.close();
+      } else {
+        this.#webSocket.ping();
       }
-    },
-    pause: () => socket.pause(),
-    resume: () => socket.resume(),
-    close: () => socket.terminate(),
-  };
+    }, pingMs);
+    timer.unref();
+    this.onClose(() => clearInterval(timer));
+  }
+
+  #end(): void {
+    if (this.#isClosed) {
+      return;
+    }
+    this.#isClosed = true;
+    this.#queue.length = 0;
+    this.#closed.fire(this.#reason === undefined ? {} : { reason: this.#reason });
+  }
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) {
+    return Buffer.concat(data).toString('utf8');
+  }
+  return data instanceof ArrayBuffer ? Buffer.from(data).toString('utf8') : data.toString('utf8');
 }

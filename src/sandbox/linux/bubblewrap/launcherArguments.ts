@@ -31,7 +31,7 @@ export interface LauncherInput {
   readonly limits: ResourceLimits;
   /** The seccomp program, in hexadecimal. */
   readonly filter: string;
-  readonly command: Pick<Command, 'argv' | 'tty'>;
+  readonly command: Pick<Command, 'argv' | 'arg0' | 'tty'>;
   /** Canonical. */
   readonly cwd: string;
 }
@@ -72,6 +72,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...limitArguments(input.limits),
     ...(input.network === 'allow-list' ? ['--bridge', String(proxyPort), proxyInside] : []),
     ...(command.tty ? ['--foreground'] : []),
+    ...(command.arg0 === undefined ? [] : ['--arg0', command.arg0]),
     ...(tasks === undefined ? [] : ['--kept', ...beside, ...grouped]),
     ...(features.companionMounts ? ['--last-namespace', ...companionMounts(mounts)] : []),
     ...['--', ...command.argv],

@@ -26,6 +26,12 @@ static int is_at(const char *path, const struct file *file) {
          other.minor == file->minor;
 }
 
+static char *shown_name;
+
+void show_as(char *name) {
+  shown_name = name;
+}
+
 /* A file without a known format is a shell script, as every shell and execvp(3) take it. */
 static long execute(const char *path, char **argv, char **envp) {
   long error = CALL(__NR_execve, path, argv, envp, 0);
@@ -78,7 +84,7 @@ static long execute_on_path(const char *name, char **argv, char **envp, const st
       }
       *to = 0;
       /* Some programs look for what is theirs beside the path that they are told. */
-      argv[0] = has_slash(shown) ? candidate : shown;
+      argv[0] = has_slash(shown) && shown != shown_name ? candidate : shown;
       long error = is_at(candidate, except) ? -ENOENT : execute(candidate, argv, envp);
       argv[0] = shown;
       if (error == -EACCES) {
@@ -105,6 +111,9 @@ static void __attribute__((noreturn)) give_up(const char *name, long error) {
 void run(char **argv, char **envp) {
   const char *name = argv[0];
   long error = -ENOENT;
+  if (shown_name != 0) {
+    argv[0] = shown_name;
+  }
   if (*name != 0) {
     error = has_slash(name) ? execute(name, argv, envp) : execute_on_path(name, argv, envp, 0);
   }

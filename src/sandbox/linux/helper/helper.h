@@ -214,6 +214,8 @@ void refuse_call(long listener);
 /* execute.c */
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));
+/* What a command that runs from here on sees as its own name. */
+void show_as(char *name);
 /* Becomes the program of that name which is not the file at the path. */
 void run_another(const char *path, const char *name, char **argv, char **envp) __attribute__((noreturn));
 

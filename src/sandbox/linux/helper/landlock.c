@@ -227,6 +227,8 @@ static struct options parse(char **argv) {
       options.is_network_on = 1;
     } else if (is_same(*argv, "--foreground")) {
       options.is_foreground = 1;
+    } else if (is_same(*argv, "--arg0") && argv[1] != 0) {
+      show_as(*++argv);
     } else if (is_same(*argv, "--seccomp") && argv[1] != 0) {
       options.filter = *++argv;
     } else if (is_same(*argv, "--limit") && argv[1] != 0 && argv[2] != 0) {

@@ -14,13 +14,14 @@
  *         --trap NAME PATH        removes the file PATH after the run, leaving the note NAME in FOLDER
  *         --calls NAME            leaves the system calls that the filter refused in the file NAME of FOLDER, if any
  *         --group PATH FILE VALUE  runs everything in the control group PATH (held, too), with VALUE in its FILE
- *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--kept] [--beside]
- *          [--grouped] [--last-namespace] [--mounts MOUNT...] -- ARGV...
+ *   launch [--seccomp HEX] [--limit NAME NUMBER]... [--bridge PORT SOCKET] [--foreground] [--arg0 NAME] [--kept]
+ *          [--beside] [--grouped] [--last-namespace] [--mounts MOUNT...] -- ARGV...
  *       Inside bubblewrap, as its command and the sandbox's process 1: descriptors again, signal dispositions,
  *       no_new_privs, limits (limits.c), Landlock scope, the seccomp program, then ARGV in a process group of its
  *       own. Process 1 is under the same filter as the command, and its memory and descriptors are closed to it.
  *       --kept: there is a keeper, to be met before anything runs, and to be told what the filter refuses (refusals.c). --beside: it works beside bubblewrap (both ends are
  *       told so), and process 1 waits for the mount points, and with --grouped for the control groups, too.
+ *       --arg0: what the command sees as its own name.
  *       --bridge: 127.0.0.1:PORT leads to the Unix socket (bridge.c), from before the command's first step.
  *       --mounts: last of all options. bubblewrap has left the capabilities for it and user 0, which becomes the person
  *       again when the mounts are made (ground.c, mounts.c) and every capability is dropped (privileges.c); with
@@ -38,7 +39,7 @@
  *       Inside, standard input and output through the network proxy (connect.c): what ssh takes as its ProxyCommand.
  *   launch --landlock OPTIONS... -- ARGV...
  *       Instead of bubblewrap: see landlock.c.
- *   launch --own PARENT -- ARGV...
+ *   launch --own PARENT [--arg0 NAME] -- ARGV...
  *       Without a sandbox: see own.c.
  *   launch --adopt -- ARGV...
  *       Takes its standard streams from a connection: see adopt.c.
@@ -120,6 +121,10 @@ __attribute__((used)) void launch(word *stack) {
   if (stack[0] > 4 && is_same(argv[1], "--own") && is_same(argv[3], "--")) {
     own(number_in(argv[2]), argv + 4, envp);
   }
+  if (stack[0] > 6 && is_same(argv[1], "--own") && is_same(argv[3], "--arg0") && is_same(argv[5], "--")) {
+    show_as(argv[4]);
+    own(number_in(argv[2]), argv + 6, envp);
+  }
   set_standard_limits();
   if (argv[1] != 0 && is_same(argv[1], "--landlock")) {
     launch_with_landlock(argv + 2, envp);
@@ -165,6 +170,8 @@ __attribute__((used)) void launch(word *stack) {
       is_kept = 1;
     } else if (has(&argv, &value, "--grouped", 0)) {
       is_grouped = 1;
+    } else if (has(&argv, &value, "--arg0", 1)) {
+      show_as(value[0]);
     } else if (has(&argv, &value, "--seccomp", 1)) {
       filter = value[0];
     } else if (has(&argv, &value, "--limit", 2)) {

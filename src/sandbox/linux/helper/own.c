@@ -1,7 +1,7 @@
 /*
  * Commands without a sandbox, which end with the runtime all the same.
  *
- *   launch --own PARENT -- ARGV...
+ *   launch --own PARENT [--arg0 NAME] -- ARGV...
  *       Three processes: the launcher, known to PARENT, which started it; the warden, to which everything comes whose
  *       own parent ends; and the command, in the session and the process group of the launcher, with its terminal,
  *       limits, descriptors and rights as they are. When the launcher is killed, or PARENT ends and it with it, the
@@ -20,6 +20,7 @@
 #define SOCK_SEQPACKET_ 5
 #define SOCK_CLOEXEC_ 02000000
 #define SIGTERM_ 15
+#define LAST_SIGNAL 31
 #define WNOHANG_ 1
 #define WALL_ 0x40000000
 /* Of struct signalfd_siginfo. */
@@ -105,7 +106,18 @@ static void __attribute__((noreturn)) keep(long talk, int command) {
   }
 }
 
-static void __attribute__((noreturn)) become_warden(long talk, word mask, char **argv, char **envp) {
+/* Signals to the group that came before the command was in it: it has them waiting when it begins. */
+static void hand_over(word early, long command) {
+  word pending = 0;
+  CALL(__NR_rt_sigpending, &pending, SIGSET_BYTES, 0, 0);
+  for (int signal = 1; signal <= LAST_SIGNAL; signal++) {
+    if (((pending | early) >> (signal - 1) & 1) != 0 && signal != SIGCHLD_) {
+      CALL(__NR_kill, command, signal, 0, 0);
+    }
+  }
+}
+
+static void __attribute__((noreturn)) become_warden(long talk, word mask, word early, char **argv, char **envp) {
   int gate[2];
   if (CALL(__NR_prctl, PR_SET_CHILD_SUBREAPER, 1, 0, 0) != 0 ||
       CALL(__NR_pipe2, gate, O_CLOEXEC, 0, 0) != 0) {
@@ -125,6 +137,7 @@ static void __attribute__((noreturn)) become_warden(long talk, word mask, char *
     CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &mask, 0, SIGSET_BYTES);
     run(argv, envp);
   }
+  hand_over(early, command);
   if (CALL(__NR_setsid, 0, 0, 0, 0) < 0 || CALL(__NR_write, gate[1], "", 1, 0) != 1) {
     give_up("session of the warden");
   }
@@ -185,6 +198,7 @@ static void __attribute__((noreturn)) wait_for_warden(long talk, word parent) {
 void own(word parent, char **argv, char **envp) {
   word all = ~0UL;
   word mask = 0;
+  word early = 0;
   int talk[2];
   CALL(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL_, 0, 0);
   if ((word)CALL(__NR_getppid, 0, 0, 0, 0) != parent) {
@@ -195,13 +209,14 @@ void own(word parent, char **argv, char **envp) {
       CALL(__NR_socketpair, AF_UNIX_, SOCK_SEQPACKET_ | SOCK_CLOEXEC_, 0, talk) != 0) {
     give_up("warden");
   }
+  CALL(__NR_rt_sigpending, &early, SIGSET_BYTES, 0, 0);
   long warden = CALL(__NR_clone, SIGCHLD_, 0, 0, 0);
   if (warden < 0) {
     give_up("a process");
   }
   if (warden == 0) {
     CALL(__NR_close, talk[0], 0, 0, 0);
-    become_warden(talk[1], mask, argv, envp);
+    become_warden(talk[1], mask, early, argv, envp);
   }
   wait_for_warden(talk[0], parent);
 }

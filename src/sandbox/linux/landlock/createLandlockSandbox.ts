@@ -131,6 +131,7 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
           ...[report.value.path, '--landlock', '--seccomp', filters[policy.network]],
           ...(policy.network === 'on' ? ['--network'] : []),
           ...(command.tty ? ['--foreground'] : []),
+          ...(command.arg0 === undefined ? [] : ['--arg0', command.arg0]),
           ...limitArguments(policy.limits),
           ...grants.flatMap(({ kind, path }) => [`--${kind}`, path]),
           ...['--', ...command.argv],

@@ -1,0 +1,117 @@
+import { dirname, join } from 'node:path';
+import { buildOf } from '../runtime/execServer/server/environmentInfo.ts';
+import { ExecServer } from '../runtime/execServer/server/execServer.ts';
+import type { Accept, Listener } from '../runtime/execServer/server/listen/listener.ts';
+import { listenStdio } from '../runtime/execServer/server/listen/listenStdio.ts';
+import { listenUnix } from '../runtime/execServer/server/listen/listenUnix.ts';
+import { listenWebSocket } from '../runtime/execServer/server/listen/listenWebSocket.ts';
+import type { ServerLog } from '../runtime/execServer/server/serverLog.ts';
+import { fileLog, silentServerLog } from '../runtime/execServer/server/serverLog.ts';
+import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
+import type { ExecServerFlags, ListenFlag } from './execServerFlags.ts';
+import { execServerFlags } from './execServerFlags.ts';
+import { cliCompanion, cliHelperFolder, ownFolder } from './policyFlags.ts';
+import { ownVersion } from './version.ts';
+
+/** As the reference has it. */
+const retainClosedMs = 80_000;
+
+/** `cordon exec-server`: runs until it is told to end, its one client is gone, or nobody has needed it for long. */
+export async function runExecServer(args: readonly string[]): Promise<number> {
+  try {
+    await serve(execServerFlags(args));
+    return 0;
+  } catch (error) {
+    process.stderr.write(`cordon exec-server: ${(error as Error).message}\n`);
+    return 1;
+  }
+}
+
+async function serve(flags: ExecServerFlags): Promise<void> {
+  const log = openLog(flags.logPath);
+  const end = Promise.withResolvers<string>();
+  const idle = new IdleTimer(flags.exitWhenIdleMs, () => end.resolve('idle'));
+  const server = new ExecServer({
+    ...flags,
+    log,
+    retainClosedMs,
+    installation: { folder: ownFolder(), version: ownVersion, build: buildOf(ownFolder()) },
+    parentEnv: process.env,
+    helperFolder: cliHelperFolder(),
+    createSandbox: ({ untrustedFolders, trustedPaths, upstream }) =>
+      createSandboxManager({
+        platform: process.platform,
+        helperPath: cliCompanion(),
+        trustedPaths: [ownFolder(), ...writtenBy(flags), ...trustedPaths],
+        searchPath: process.env['PATH'] ?? '',
+        log,
+        untrustedFolders: () => untrustedFolders,
+        ...(upstream !== undefined && { networkAccess: { upstream: () => upstream } }),
+      }),
+    onIdle: (isIdle) => idle.set(isIdle),
+  });
+  // Before anybody can connect: a signal must find its listener.
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) {
+    process.on(signal, () => end.resolve(signal));
+  }
+  const listener = await listen(flags.listen, (transport) => server.accept(transport));
+  log.record('listen', { address: listener.address ?? 'stdio', pid: process.pid });
+  if (listener.address !== undefined) {
+    process.stdout.write(`${listener.address}\n`);
+  }
+  idle.set(true);
+  const reason = await Promise.race([end.promise, listener.ended.then(() => 'its client is gone')]);
+  log.record('end', { reason });
+  await listener.close();
+  await server.close();
+  // Connections that are being closed must not hold it.
+  process.exit(0);
+}
+
+async function listen(flag: ListenFlag, accept: Accept): Promise<Listener> {
+  switch (flag.kind) {
+    case 'stdio':
+      return listenStdio(accept);
+    case 'unix':
+      return listenUnix(flag.path, accept);
+    case 'ws':
+      return listenWebSocket(flag, accept);
+  }
+}
+
+function openLog(path: string | undefined): ServerLog {
+  return path === undefined
+    ? silentServerLog
+    : fileLog(path, (error) => {
+        process.stderr.write(`cordon exec-server: --log ${path}: ${error.message}\n`);
+      });
+}
+
+/** What commands must never write. */
+function writtenBy({ logPath, listen: { kind, ...place } }: ExecServerFlags): string[] {
+  return [
+    ...(logPath === undefined ? [] : [logPath]),
+    ...(kind === 'unix' && 'path' in place ? [dirname(join(place.path))] : []),
+  ];
+}
+
+/** Goes off when nobody was there for the whole time. */
+class IdleTimer {
+  readonly #ms: number | undefined;
+  readonly #onIdle: () => void;
+  #timer: NodeJS.Timeout | undefined;
+
+  constructor(ms: number | undefined, onIdle: () => void) {
+    this.#ms = ms;
+    this.#onIdle = onIdle;
+  }
+
+  set(isIdle: boolean): void {
+    if (!isIdle) {
+      clearTimeout(this.#timer);
+      this.#timer = undefined;
+    } else if (this.#ms !== undefined && this.#timer === undefined) {
+      this.#timer = setTimeout(this.#onIdle, this.#ms);
+    }
+  }
+}

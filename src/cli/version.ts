@@ -1,0 +1,4 @@
+declare const cordonVersion: string;
+
+/** Of the extension that this was built for. */
+export const ownVersion = typeof cordonVersion === 'string' ? cordonVersion : 'development';

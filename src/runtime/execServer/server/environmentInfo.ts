@@ -1,0 +1,91 @@
+import { createHash } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { homedir, hostname, tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { findShell } from '../../findShell.ts';
+import { uriOf } from '../protocol/fileUri.ts';
+import type { EnvironmentInfo } from '../protocol/handshake.ts';
+
+/** All that the protocol has a word for; a server announces those that it has. */
+const capabilityNames = [
+  'networkProxyLaunch',
+  'networkProxyReviewDomains',
+  'networkProxyTransparentTcp',
+  'credentialMasking',
+  'credentialMaskingCustomProviders',
+  'capabilityDiscoverySandbox',
+  'fsWatchMissing',
+  'capabilityDiscoveryV2',
+  'environmentConfigRead',
+  'httpHeaderEnvVars',
+  'sandboxedFileStreaming',
+  'fileWriteStreaming',
+  'shellSnapshotV2',
+  'windowsMxc',
+  'linuxRootWritePreservesDevices',
+  'linuxApprovedRootWritePreservesRestrictions',
+] as const;
+
+export interface Installation {
+  /** `dist`. */
+  readonly folder: string;
+  readonly version: string;
+  /** Of the bundle. */
+  readonly build: string;
+}
+
+/** The shell of the machine's person, or one that is there. */
+export function ownShell(environment: NodeJS.ProcessEnv): string {
+  const shell = findShell(undefined, environment);
+  return shell.ok ? shell.value : '/bin/sh';
+}
+
+/** What a client learns about this machine and this server. */
+export function environmentInfo(
+  { folder, version, build }: Installation,
+  capabilities: readonly string[],
+  environment: NodeJS.ProcessEnv = process.env,
+): EnvironmentInfo {
+  const shell = ownShell(environment);
+  const programs = join(folder, 'bin');
+  return {
+    shell: { name: basename(shell), path: shell },
+    executorVersion: version,
+    providerId: providerId(folder),
+    cwd: uriOf(process.cwd()),
+    userHomeDir: uriOf(homedir()),
+    platformOs: process.platform,
+    prependPathDirs: existsSync(programs) ? [uriOf(programs)] : [],
+    temporaryDirectories: [uriOf(tmpdir())],
+    tempDir: uriOf(tmpdir()),
+    capabilities: Object.fromEntries(capabilityNames.map((name) => [name, capabilities.includes(name)])),
+    cordon: { version: 1, build, pid: process.pid },
+  };
+}
+
+/** The same for every server of this person from this installation, and for no other. */
+function providerId(folder: string): string {
+  const parts = ['cordon exec-server', machineId(), String(process.getuid?.() ?? 0), folder];
+  return `sha256:${createHash('sha256').update(parts.join('\0')).digest('hex')}`;
+}
+
+function machineId(): string {
+  try {
+    return readFileSync('/etc/machine-id', 'utf8').trim();
+  } catch {
+    // Containers often have none.
+    return hostname();
+  }
+}
+
+/** What tells one bundle from another. */
+export function buildOf(folder: string): string {
+  try {
+    return createHash('sha256')
+      .update(readFileSync(join(folder, 'cli', 'execServer.js')))
+      .digest('hex');
+  } catch {
+    // Run from its sources.
+    return 'unbundled';
+  }
+}

@@ -1,0 +1,120 @@
+import type { SandboxManager } from '../../../sandbox/sandboxManager.ts';
+import type { SandboxConfiguration } from '../services/processes/backends.ts';
+import { Backends } from '../services/processes/backends.ts';
+import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
+import type { MessageTransport } from '../transport/messageTransport.ts';
+import { Connection } from './connection.ts';
+import type { Installation } from './environmentInfo.ts';
+import { environmentInfo, ownShell } from './environmentInfo.ts';
+import { environmentService } from './environmentService.ts';
+import type { ServerLog } from './serverLog.ts';
+import type { Handlers, ServedConnection } from './service.ts';
+import { serviceFactories } from './services.ts';
+import { Session } from './session.ts';
+import { Sessions } from './sessions.ts';
+
+export interface ExecServerOptions {
+  readonly log: ServerLog;
+  readonly installation: Installation;
+  /** Of requests of one connection that are worked on at once. */
+  readonly concurrentRequests: number;
+  /** How long a session without a client lives. */
+  readonly detachedMs: number;
+  /** How long a closed process stays readable. */
+  readonly retainClosedMs: number;
+  readonly createSandbox: (configuration: SandboxConfiguration) => SandboxManager;
+  /** What processes inherit. */
+  readonly parentEnv: NodeJS.ProcessEnv;
+  /** Its programs come first on the search path of processes that inherit it. */
+  readonly helperFolder?: string;
+  /** Whenever the last client and session is gone, or the first is there. */
+  readonly onIdle?: (isIdle: boolean) => void;
+}
+
+/** Of what runs when the server ends: how long its end is waited for. */
+const endMs = 3_000;
+
+/** Serves any number of clients over any kind of transport. */
+export class ExecServer {
+  readonly #options: ExecServerOptions;
+  readonly #sessions: Sessions;
+  readonly #connections = new Set<Connection>();
+  #count = 0;
+
+  constructor(options: ExecServerOptions) {
+    this.#options = options;
+    const { log, parentEnv, helperFolder, retainClosedMs } = options;
+    const backends = new Backends(options.createSandbox, {
+      parent: parentEnv,
+      ...(helperFolder !== undefined && { inFront: helperFolder }),
+    });
+    const shell = ownShell(parentEnv);
+    const machine = contextMachine(parentEnv);
+    this.#sessions = new Sessions(
+      () => new Session(backends, { log, parentEnv, shell, retainClosedMs, machine }),
+      options.detachedMs,
+      () => this.#tellIdle(),
+    );
+  }
+
+  /** Takes a new client, whose transport is paused yet. */
+  accept(transport: MessageTransport): void {
+    const { log, concurrentRequests, installation } = this.#options;
+    const number = ++this.#count;
+    const state: { session?: Session; capabilities: readonly string[] } = { capabilities: [] };
+    const info = () => environmentInfo(installation, state.capabilities);
+    const connection: Connection = new Connection(transport, {
+      log,
+      concurrentRequests,
+      initialize: (resumeId) => {
+        state.session = this.#sessions.open(connection, resumeId);
+        const { id } = state.session;
+        log.record('session', { connection: number, session: nameOf(id), resumed: resumeId !== undefined });
+        return { sessionId: id, environmentInfo: info() };
+      },
+      handlers: (served: ServedConnection): Handlers => {
+        const factories = serviceFactories({
+          sessionOf: () => expectSession(state.session),
+          bundleFolder: installation.folder,
+        });
+        const services = [environmentService(info), ...factories.map((create) => create(served))];
+        state.capabilities = services.flatMap(({ capabilities = [] }) => capabilities);
+        return Object.assign({}, ...services.map(({ handlers }) => handlers)) as Handlers;
+      },
+    });
+    this.#connections.add(connection);
+    log.record('connect', { connection: number, transport: transport.name });
+    transport.onClose(({ reason }) => {
+      this.#connections.delete(connection);
+      log.record('disconnect', { connection: number, ...(reason !== undefined && { reason }) });
+      if (state.session !== undefined) {
+        this.#sessions.detach(state.session);
+      }
+      this.#tellIdle();
+    });
+    this.#tellIdle();
+    transport.resume();
+  }
+
+  /** Closes all connections and kills all processes; resolves when those have ended. */
+  async close(): Promise<void> {
+    this.#connections.forEach((connection) => connection.close());
+    await Promise.race([this.#sessions.end(), new Promise((resolve) => setTimeout(resolve, endMs).unref())]);
+  }
+
+  #tellIdle(): void {
+    this.#options.onIdle?.(this.#connections.size === 0 && this.#sessions.size === 0);
+  }
+}
+
+function expectSession(session: Session | undefined): Session {
+  if (session === undefined) {
+    throw new Error('A service was called before the handshake.');
+  }
+  return session;
+}
+
+/** Whoever has the whole id can take the session over. */
+function nameOf(sessionId: string): string {
+  return sessionId.slice(0, 8);
+}

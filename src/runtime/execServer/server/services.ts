@@ -1,0 +1,17 @@
+import { processService } from '../services/processes/processService.ts';
+import { policyHandlers } from '../services/sandboxContext/policyService.ts';
+import type { ServiceFactory } from './service.ts';
+import type { Session } from './session.ts';
+
+/** What services may need to know of the server around them. */
+export interface ServiceSurroundings {
+  /** The session of the connection, once the handshake is over. */
+  readonly sessionOf: () => Session;
+  /** `dist`. */
+  readonly bundleFolder: string;
+}
+
+/** Everything that a connection is served with. A new concern is a folder in `services` and a line here. */
+export function serviceFactories({ sessionOf }: ServiceSurroundings): readonly ServiceFactory[] {
+  return [processService(sessionOf), () => ({ handlers: policyHandlers() })];
+}

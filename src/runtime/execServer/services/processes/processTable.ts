@@ -1,0 +1,168 @@
+import { findExecutable } from '../../../exec/findExecutable.ts';
+import type { LocalBackend } from '../../../exec/localBackend.ts';
+import { errorCodes, RpcError } from '../../protocol/errors.ts';
+import { pathOf } from '../../protocol/fileUri.ts';
+import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
+import type { ServedConnection } from '../../server/service.ts';
+import type { ServerLog } from '../../server/serverLog.ts';
+import { confinementOf } from '../sandboxContext/confinement.ts';
+import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
+import { requestedEnvironment } from './processEnvironment.ts';
+import { ServedProcess } from './servedProcess.ts';
+import { startFailure } from './spawnErrors.ts';
+
+type StartParams = ParamsOf<'process/start'>;
+
+/** Of a terminal whose size nobody asked for. */
+const defaultSize = { columns: 80, rows: 24 };
+
+export interface ProcessTableOptions {
+  readonly log: ServerLog;
+  readonly parentEnv: NodeJS.ProcessEnv;
+  /** What a terminal's commands get as SHELL when nobody says. */
+  readonly shell: string;
+  /** How long a closed process stays readable, and its id taken. */
+  readonly retainClosedMs: number;
+  /** On which sandbox contexts are to be enforced. */
+  readonly machine: ContextMachine;
+}
+
+/** Whose start has not been answered yet; ended as soon as it is there, if that was asked for meanwhile. */
+interface Starting {
+  isDoomed: boolean;
+}
+
+/** The processes of one session, by the ids that its client chose. */
+export class ProcessTable {
+  readonly #options: ProcessTableOptions;
+  readonly #entries = new Map<string, ServedProcess | Starting>();
+  #client: ServedConnection | undefined;
+  #isEnded = false;
+
+  constructor(options: ProcessTableOptions) {
+    this.#options = options;
+  }
+
+  attach(client: ServedConnection): void {
+    this.#client = client;
+  }
+
+  detach(): void {
+    this.#client = undefined;
+    this.#processes().forEach((process) => process.release());
+  }
+
+  async start(params: StartParams, backend: LocalBackend): Promise<ResultOf<'process/start'>> {
+    const { processId } = params;
+    if (this.#entries.has(processId)) {
+      throw new RpcError(errorCodes.invalidRequest, `process ${processId} already exists`);
+    }
+    const starting: Starting = { isDoomed: this.#isEnded };
+    this.#entries.set(processId, starting);
+    try {
+      const process = await this.#open(params, backend);
+      this.#entries.set(processId, process);
+      if (starting.isDoomed) {
+        process.kill();
+      }
+      const { launcher, tty } = process.describe();
+      this.#options.log.record('start', { processId, program: params.argv[0], launcher, tty });
+      return { processId, sandboxType: process.sandboxType };
+    } catch (error) {
+      this.#entries.delete(processId);
+      const message = error instanceof Error ? error.message : String(error);
+      this.#options.log.record('startFailed', { processId, program: params.argv[0], message });
+      throw error;
+    }
+  }
+
+  /** Undefined when there is none, `starting` while its start is not over. */
+  find(processId: string): ServedProcess | 'starting' | undefined {
+    const entry = this.#entries.get(processId);
+    return entry instanceof ServedProcess || entry === undefined ? entry : 'starting';
+  }
+
+  list(): ResultOf<'cordon/process/list'> {
+    return { processes: this.#processes().map((process) => process.describe()) };
+  }
+
+  /** Ends a process that runs, or is about to. False when there is none, or it has exited. */
+  kill(processId: string): boolean {
+    const entry = this.#entries.get(processId);
+    if (entry instanceof ServedProcess) {
+      const { isRunning } = entry;
+      entry.kill();
+      return isRunning;
+    }
+    if (entry !== undefined) {
+      entry.isDoomed = true;
+    }
+    return entry !== undefined;
+  }
+
+  /** Kills everything; resolves when all of it is closed. Nothing can be started any more. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    for (const id of this.#entries.keys()) {
+      this.kill(id);
+    }
+    await Promise.all(this.#processes().map(({ closed }) => closed));
+  }
+
+  #processes(): ServedProcess[] {
+    return [...this.#entries.values()].filter((entry) => entry instanceof ServedProcess);
+  }
+
+  async #open(params: StartParams, backend: LocalBackend): Promise<ServedProcess> {
+    const { processId: id, argv, arg0, tty, pipeStdin, cordon } = params;
+    if (cordon?.door !== undefined || cordon?.streams !== undefined) {
+      throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
+    }
+    const cwd = pathOf(params.cwd);
+    const confinement = await confinementOf(
+      { sandbox: params.sandbox, policy: cordon?.policy },
+      { kind: 'process', cwd },
+      this.#options.machine,
+    );
+    if (!confinement.ok) {
+      throw confinement.error;
+    }
+    const { policy, sandboxType } = confinement.value;
+    const inherits = cordon?.inheritsEnvironment === true;
+    const requested = requestedEnvironment(params, this.#options.parentEnv);
+    const env = tty && !inherits ? { SHELL: this.#options.shell, ...requested } : requested;
+    const program = argv[0] ?? '';
+    const isMissing = !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
+    const started = await backend.start({
+      argv,
+      cwd,
+      env,
+      policy,
+      drainsFully: true,
+      pipeStdin: pipeStdin && !tty,
+      ...(inherits && { inheritsEnvironment: true }),
+      ...(typeof arg0 === 'string' && { arg0 }),
+      ...(tty && { tty: cordon?.size ?? defaultSize }),
+    });
+    if (!started.ok) {
+      throw startFailure(started.error);
+    }
+    const process = started.value;
+    const startedAt = Date.now();
+    return new ServedProcess({
+      id,
+      process,
+      sandboxType,
+      label: cordon?.label ?? '',
+      pipeStdin: pipeStdin && !tty,
+      isMissing: process.sandbox !== 'none' && isMissing,
+      client: () => this.#client,
+      onClosed: () => {
+        const { exitCode, signal, sandboxDenied } = process.exit ?? {};
+        const ms = Date.now() - startedAt;
+        this.#options.log.record('exit', { processId: id, exitCode, signal, sandboxDenied, ms });
+        setTimeout(() => this.#entries.delete(id), this.#options.retainClosedMs).unref();
+      },
+    });
+  }
+}
