@@ -2,7 +2,7 @@ import { silentLog } from '../../src/base/log.ts';
 import type { NotificationName } from '../../src/runtime/execServer/protocol/methods.ts';
 import { methods } from '../../src/runtime/execServer/protocol/methods.ts';
 import type { MethodName, ParamsFor, ResultOf } from '../../src/runtime/execServer/protocol/methods.ts';
-import type { Handler, Service, ServiceFactory } from '../../src/runtime/execServer/server/service.ts';
+import type { Service, ServiceFactory } from '../../src/runtime/execServer/server/service.ts';
 
 export interface SentNotification {
   readonly method: NotificationName;
