@@ -22,6 +22,7 @@ export class ServiceBench {
       log: silentLog,
       closed: this.#closing.signal,
       notify: (method, params) => this.sent.push({ method, params }),
+      isWritable: true,
       whenWritable: () => this.#writable,
     });
   }
