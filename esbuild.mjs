@@ -31,6 +31,12 @@ export async function build({
       ...bundle({ production, outdir: join(outdir, 'cli'), watch }),
       entryPoints: commands.map((name) => join(root, 'src', 'cli', `${name}.ts`)),
     },
+    {
+      // Sent over ssh with every connection, and run from memory: small, and without a file that it could be beside.
+      ...bundle({ production: true, outdir: join(outdir, 'cli'), watch }),
+      ...{ banner: {}, define: {} },
+      entryPoints: [join(root, 'src', 'cli', 'sshHost.ts')],
+    },
   ];
   if (tests) bundles.push(await testBundle({ outdir, watch }));
   await Promise.all([
