@@ -1,0 +1,183 @@
+import { Emitter } from '../../base/event.ts';
+import type { Log } from '../../base/log.ts';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import type { ExecBackend } from '../exec/execBackend.ts';
+import { connectExecClient } from '../execServer/client/connectExecClient.ts';
+import type { ExecClient } from '../execServer/client/execClient.ts';
+import { RemoteBackend } from '../execServer/client/remoteBackend.ts';
+import type { ClientTiming } from '../execServer/client/timing.ts';
+import { uriOf } from '../execServer/protocol/fileUri.ts';
+import type { MessageTransport } from '../execServer/transport/messageTransport.ts';
+import type { Environment, EnvironmentError, EnvironmentState } from './environment.ts';
+
+export interface RemoteEnvironmentOptions {
+  readonly name: string;
+  readonly address: string;
+  /** The folder on that machine that commands work in. */
+  readonly folder: string;
+  readonly log: Log;
+  /** Opens a connection to the server, which may have to be installed and started first. */
+  dial(signal: AbortSignal): Promise<Result<MessageTransport, EnvironmentError>>;
+  readonly timing?: Partial<ClientTiming>;
+}
+
+/** A machine whose exec-server is reached over some transport: one session, opened when it is needed. */
+export function createRemoteEnvironment(options: RemoteEnvironmentOptions): Environment {
+  return new RemoteEnvironment(options);
+}
+
+class RemoteEnvironment implements Environment {
+  readonly name: string;
+  readonly address: string;
+  readonly folder: string;
+  readonly backend: ExecBackend;
+  readonly #options: RemoteEnvironmentOptions;
+  readonly #stateChanged = new Emitter<EnvironmentState>();
+  readonly onDidChangeState = this.#stateChanged.event;
+  readonly #end = new AbortController();
+  #state: EnvironmentState = { kind: 'idle' };
+  #client: ExecClient | undefined;
+  #opening: Promise<Result<ExecClient, EnvironmentError>> | undefined;
+
+  constructor(options: RemoteEnvironmentOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.address = options.address;
+    this.folder = options.folder;
+    this.backend = new RemoteBackend({
+      connect: () => this.connect(),
+      log: options.log,
+      ...(options.timing && { timing: options.timing }),
+    });
+  }
+
+  get state(): EnvironmentState {
+    return this.#state;
+  }
+
+  async connect(signal?: AbortSignal): Promise<Result<ExecClient, EnvironmentError>> {
+    if (this.#client !== undefined) {
+      return ok(this.#client);
+    }
+    // Who gives up waiting does not take the connection from those who wait as well.
+    this.#opening ??= this.#open().finally(() => {
+      this.#opening = undefined;
+    });
+    return signal === undefined ? this.#opening : Promise.race([this.#opening, rejected(signal)]);
+  }
+
+  prewarm(): void {
+    void this.connect();
+  }
+
+  dispose(): void {
+    this.#end.abort(new Error(`the environment ${this.name} was closed`));
+    this.#client?.dispose();
+    this.#stateChanged.dispose();
+  }
+
+  async #open(): Promise<Result<ExecClient, EnvironmentError>> {
+    this.#setState({ kind: 'connecting' });
+    const opened = await this.#tryOpen();
+    if (!opened.ok) {
+      this.#setState({ kind: 'failed', error: opened.error });
+      return opened;
+    }
+    const client = opened.value;
+    this.#client = client;
+    this.#setState(connected(client));
+    client.onDidChangeState((state) => {
+      switch (state.kind) {
+        case 'connected':
+          return this.#setState(connected(client));
+        case 'recovering':
+          return this.#setState({ kind: 'connecting' });
+        case 'lost':
+          this.#client = undefined;
+          return this.#setState({ kind: 'failed', error: this.#lost(state.reason) });
+      }
+    });
+    return opened;
+  }
+
+  async #tryOpen(): Promise<Result<ExecClient, EnvironmentError>> {
+    const { dial, log, timing, folder } = this.#options;
+    // An installation takes as long as it takes: the limits of the session are for what follows.
+    const first = await dial(this.#end.signal);
+    if (!first.ok) {
+      return first;
+    }
+    let transport: MessageTransport | undefined = first.value;
+    const redial = async (signal: AbortSignal): Promise<MessageTransport> => {
+      const given = transport;
+      transport = undefined;
+      return given ?? unwrapped(await dial(signal));
+    };
+    try {
+      const client = await connectExecClient(redial, {
+        log,
+        signal: this.#end.signal,
+        ...(timing && { timing }),
+      });
+      if (client.isCordon) {
+        const untrustedFolders = [uriOf(folder)];
+        await client.call('cordon/configure', { untrustedFolders, trustedPaths: [] });
+      }
+      return ok(client);
+    } catch (cause) {
+      return fail(cause instanceof DialFailed ? cause.error : this.#noServer(cause));
+    }
+  }
+
+  #noServer(cause: unknown): EnvironmentError {
+    return {
+      kind: 'wrong-version',
+      message: `${this.address} does not answer as an exec-server: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      hint: 'Check that the address is that of an exec-server, and that both sides are of a recent version.',
+    };
+  }
+
+  #lost(reason: string): EnvironmentError {
+    return {
+      kind: 'unreachable',
+      message: `The connection to ${this.address} is lost, and with it what ran there: ${reason}.`,
+      hint: 'The next command connects again.',
+    };
+  }
+
+  #setState(state: EnvironmentState): void {
+    this.#state = state;
+    this.#stateChanged.fire(state);
+  }
+}
+
+function connected({ info }: ExecClient): EnvironmentState {
+  return { kind: 'connected', version: info.cordon?.build ?? info.executorVersion ?? 'unknown' };
+}
+
+/** A dial's error on its way through the client, which knows only exceptions. */
+class DialFailed extends Error {
+  readonly error: EnvironmentError;
+
+  constructor(error: EnvironmentError) {
+    super(error.message);
+    this.error = error;
+  }
+}
+
+function unwrapped<T>(result: Result<T, EnvironmentError>): T {
+  if (!result.ok) {
+    throw new DialFailed(result.error);
+  }
+  return result.value;
+}
+
+function rejected(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
+    if (signal.aborted) {
+      reject(signal.reason as Error);
+    }
+  });
+}
