@@ -19,6 +19,13 @@ const chromium = {
   hint: 'Where the distribution has no such package, install Google Chrome or point CORDON_CHROMIUM at a Chromium.',
 };
 
+/** Not on every search path. */
+const sshServer = {
+  what: 'sshd',
+  packages: ['openssh-server'],
+  isPresent: () => existsSync('/usr/sbin/sshd'),
+};
+
 /** Only for compiling the VS Code server's native modules: not asked for once the server is there. */
 const serverBuild = [
   {
@@ -48,6 +55,8 @@ const requirements = {
     program('vim'),
     program('top', 'procps'),
     program('curl'),
+    program('ssh', 'openssh-client'),
+    sshServer,
   ],
 };
 

@@ -15,6 +15,8 @@ export interface Environment extends Disposable {
   readonly name: string;
   /** Where it is, for a person: `ssh build.example`, `ws://127.0.0.1:4711`. */
   readonly address: string;
+  /** Where the commands of a root work there; absent on this machine, where that is the root's own folder. */
+  readonly folder?: string;
   readonly state: EnvironmentState;
   readonly onDidChangeState: Event<EnvironmentState>;
   readonly backend: ExecBackend;

@@ -2,6 +2,8 @@ import * as z from 'zod';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { Environment, EnvironmentProvider, EnvironmentServices } from './environment.ts';
+import { sshProvider } from './sshEnvironment.ts';
+import { urlProvider } from './urlEnvironment.ts';
 
 /** A provider that checks the settings before it opens anything. */
 export interface CheckedProvider {
@@ -11,7 +13,7 @@ export interface CheckedProvider {
 }
 
 /** Every kind of environment that the setting `cordon.environments` can define. */
-export const providers: readonly CheckedProvider[] = [];
+export const providers: readonly CheckedProvider[] = [checked(urlProvider), checked(sshProvider)];
 
 export function checked<Settings>(provider: EnvironmentProvider<Settings>): CheckedProvider {
   return {

@@ -18,7 +18,7 @@ export interface RemoteEnvironmentOptions {
   readonly folder: string;
   readonly log: Log;
   /** Opens a connection to the server, which may have to be installed and started first. */
-  dial(signal: AbortSignal): Promise<Result<MessageTransport, EnvironmentError>>;
+  readonly dial: (signal: AbortSignal) => Promise<Result<MessageTransport, EnvironmentError>>;
   readonly timing?: Partial<ClientTiming>;
 }
 

@@ -35,7 +35,10 @@ export const urlSettings = z
     /** The file that holds the token which the server wants, and nothing else. */
     tokenFile: z
       .string()
-      .refine((path) => isAbsolute(path) || path.startsWith('~/'), 'must be an absolute path, or begin with ~/')
+      .refine(
+        (path) => isAbsolute(path) || path.startsWith('~/'),
+        'must be an absolute path, or begin with ~/',
+      )
       .optional(),
     /** Lets commands, their output and the token go over a network where others can read and change them. */
     allowUnencrypted: z.boolean().optional(),

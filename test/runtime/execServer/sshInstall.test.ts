@@ -97,8 +97,8 @@ describe('the server on a host', () => {
 
   it('is the same one for two connections', async () => {
     const [one, other] = await Promise.all([dial(), dial()]);
-    assert.match(String(one), /hello/);
-    assert.match(String(other), /hello/);
+    assert.match(JSON.stringify(one), /hello/);
+    assert.match(JSON.stringify(other), /hello/);
     assert.equal(await dial(), await dial());
   });
 
@@ -220,7 +220,11 @@ describe('the server on a host', () => {
     // The first file wins only among single values: the usual one has to go.
     await rename(join(server.folder, 'user'), join(server.folder, 'user.away'));
     try {
-      await assertFails({ sshPath: await server.sshWith('stranger-key', lines) }, 'refused', /refuses the login/);
+      await assertFails(
+        { sshPath: await server.sshWith('stranger-key', lines) },
+        'refused',
+        /refuses the login/,
+      );
     } finally {
       await rename(join(server.folder, 'user.away'), join(server.folder, 'user'));
     }

@@ -29,7 +29,7 @@ export interface SshConnection {
   readonly input: Writable;
   /** Paused. */
   readonly output: Readable;
-  close(): void;
+  readonly close: () => void;
 }
 
 /** For everything before the server speaks, an installation over a slow line included. */
@@ -77,7 +77,9 @@ export async function dialSsh(options: SshDialOptions): Promise<Result<SshConnec
     child.kill(); // a host that talks too much would go on
     const { startError, stderr } = await ended;
     log.debug(`ssh ${settings.host}: ${String(startError ?? error)} ${stderr}`);
-    return fail(startError === undefined ? whyNoConnection(settings.host, stderr) : noSsh(settings, startError));
+    return fail(
+      startError === undefined ? whyNoConnection(settings.host, stderr) : noSsh(settings, startError),
+    );
   } finally {
     clearTimeout(timer);
     signal?.removeEventListener('abort', close);
@@ -116,7 +118,7 @@ async function handshake(
 /** The next line that begins with the word; what a login shell prints before it is skipped. */
 async function nextAnswer(input: StreamInput, word: string): Promise<z.infer<typeof hostAnswer>> {
   const mark = `${word} `;
-  for (let skipped = 0; skipped < longestAnswer; ) {
+  for (let skipped = 0; skipped < longestAnswer;) {
     const line = await input.line(longestAnswer);
     if (line.startsWith(mark)) {
       return hostAnswer.parse(JSON.parse(line.slice(mark.length)));

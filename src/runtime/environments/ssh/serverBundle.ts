@@ -17,7 +17,11 @@ export interface ServerBundle {
 const parts = ['cli.js', 'cli', 'bin', 'grammars', 'helper', 'node_modules/node-pty'];
 
 /** Ends the search for the kind of the modules, so that no package around the folder decides it. */
-const packageFile = { path: 'package.json', bytes: Buffer.from('{"type":"commonjs"}\n'), isExecutable: false };
+const packageFile = {
+  path: 'package.json',
+  bytes: Buffer.from('{"type":"commonjs"}\n'),
+  isExecutable: false,
+};
 
 /** Reads `dist`, or what was packaged of it. */
 export async function readServerBundle(dist: string, version: string): Promise<ServerBundle> {

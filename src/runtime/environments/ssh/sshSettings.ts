@@ -4,7 +4,10 @@ import * as z from 'zod';
 /** An absolute path on another machine. */
 export const remotePath = z
   .string()
-  .refine((path) => posix.isAbsolute(path) && !path.includes('\0'), 'must be an absolute path on that machine')
+  .refine(
+    (path) => posix.isAbsolute(path) && !path.includes('\0'),
+    'must be an absolute path on that machine',
+  )
   .transform((path) => posix.resolve(path));
 
 /** ssh gives the name to the person's own `ProxyCommand` and the like, which are lines for a shell. */
@@ -16,7 +19,10 @@ export const sshSettings = z.strictObject({
   host: z
     .string()
     .regex(hostName, 'must be a host as in your ssh configuration, without spaces or characters of the shell')
-    .refine((host) => !host.startsWith('-'), 'must not begin with "-", because ssh would take it for an option'),
+    .refine(
+      (host) => !host.startsWith('-'),
+      'must not begin with "-", because ssh would take it for an option',
+    ),
   /** The folder on the host that the commands of the root work in. */
   folder: remotePath,
   /** Program `ssh`; the first on the search path by default. */

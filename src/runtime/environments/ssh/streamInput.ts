@@ -11,7 +11,7 @@ export class StreamInput {
 
   /** Up to the next line end, which is left out. Rejects as well when there is none in `maxBytes`. */
   async line(maxBytes: number): Promise<string> {
-    for (let from = 0; from <= maxBytes; ) {
+    for (let from = 0; from <= maxBytes;) {
       const end = this.#held.indexOf(0x0a, from);
       if (end >= 0) {
         return this.#take(end + 1).toString('utf8', 0, end);
@@ -25,7 +25,7 @@ export class StreamInput {
   async bytes(count: number): Promise<Buffer> {
     const first = this.#take(Math.min(count, this.#held.length));
     const chunks = [first];
-    for (let left = count - first.length; left > 0; ) {
+    for (let left = count - first.length; left > 0;) {
       const chunk = await this.#next();
       chunks.push(chunk.subarray(0, left));
       this.#held = chunk.subarray(left);
