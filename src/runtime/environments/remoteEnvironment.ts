@@ -79,7 +79,9 @@ class RemoteEnvironment implements Environment {
 
   async #open(): Promise<Result<ExecClient, EnvironmentError>> {
     this.#setState({ kind: 'connecting' });
-    const opened = await this.#tryOpen();
+    const first = await this.#tryOpen();
+    // The server may just have been about to end, because nobody needed it.
+    const opened = first.ok || first.error.kind !== 'wrong-version' ? first : await this.#tryOpen();
     if (!opened.ok) {
       this.#setState({ kind: 'failed', error: opened.error });
       return opened;

@@ -21,8 +21,9 @@ const path = process.argv[process.argv.indexOf('--listen') + 1].slice('unix:'.le
 require('node:fs').rmSync(path, { force: true });
 const server = createServer((socket) => {
   socket.on('error', () => {}).on('data', (line) => socket.write(process.pid + ' ' + line));
-  socket.on('close', () => server.getConnections((_, count) => count === 0 && setTimeout(() => process.exit(), 5_000)));
 });
+const end = () => server.getConnections((_, count) => count === 0 && process.exit());
+setInterval(end, 5_000);
 server.listen(path, () => console.log('unix:' + path));
 `;
 
