@@ -15,12 +15,17 @@ export class ServiceBench {
   readonly #closing = new AbortController();
   readonly #service: Service;
   #writable = Promise.resolve();
+  #isHeld = false;
   #release = (): void => {};
 
   constructor(factory: ServiceFactory) {
+    const isWritable = (): boolean => !this.#isHeld;
     this.#service = factory({
       log: silentLog,
       closed: this.#closing.signal,
+      get isWritable() {
+        return isWritable();
+      },
       notify: (method, params) => this.sent.push({ method, params }),
       isWritable: true,
       whenWritable: () => this.#writable,
@@ -39,8 +44,10 @@ export class ServiceBench {
 
   /** The client takes nothing more until it is released. */
   hold(): void {
+    this.#isHeld = true;
     this.#writable = new Promise((resolve) => {
       this.#release = () => {
+        this.#isHeld = false;
         this.#writable = Promise.resolve();
         resolve();
       };
