@@ -27,7 +27,6 @@ export class ServiceBench {
         return isWritable();
       },
       notify: (method, params) => this.sent.push({ method, params }),
-      isWritable: true,
       whenWritable: () => this.#writable,
     });
   }
