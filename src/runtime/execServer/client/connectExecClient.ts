@@ -329,7 +329,10 @@ class SessionClient implements ExecClient {
 
   async #resume(timeoutMs: number): Promise<ClientConnection> {
     const { dial, clientName } = this.#options;
-    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(Math.max(1, timeoutMs))]);
+    const signal = AbortSignal.any([
+      this.#end.signal,
+      AbortSignal.timeout(Math.max(1, Math.ceil(timeoutMs))),
+    ]);
     const connection = new ClientConnection(await dial(signal));
     const { sessionId } = await connection.initialize(
       { clientName, resumeSessionId: this.sessionId },
