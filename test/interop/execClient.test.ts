@@ -3,6 +3,7 @@ import { connectExecClient } from '../../src/runtime/execServer/client/connectEx
 import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
 import type { ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
 import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
+import { describeClientFaults } from '../harness/clientFaultSuite.ts';
 import type { CodexServer } from '../harness/codexServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { describeBackend } from '../harness/execBackendSuite.ts';
@@ -23,3 +24,5 @@ describe('Cordon as a client of the real codex exec-server', () => {
   const traits = { resizes: false, signals: false };
   describeBackend('on a codex exec-server', 'danger-full-access', makeBackend, traits);
 });
+
+describeClientFaults('the real codex exec-server', startCodexServer);

@@ -1,0 +1,259 @@
+import assert from 'node:assert/strict';
+import { ok } from '../../src/base/result.ts';
+import type { ExecEvent, ExecProcess } from '../../src/runtime/exec/execBackend.ts';
+import { connectExecClient } from '../../src/runtime/execServer/client/connectExecClient.ts';
+import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
+import type { ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
+import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
+import type { ClientTiming } from '../../src/runtime/execServer/client/timing.ts';
+import type { Meddler } from './faultyProxy.ts';
+import { startFaultyProxy, startMeddlingProxy } from './faultyProxy.ts';
+import { policyOf } from './policyOf.ts';
+import { Random } from './random.ts';
+import { waitFor } from './waitFor.ts';
+
+/** A server that a test may kill. */
+export interface ServerUnderTest {
+  readonly url: string;
+  kill(): void;
+  dispose(): Promise<void>;
+}
+
+const policy = policyOf('/', { mode: 'danger-full-access' });
+const env = { PATH: '/usr/bin:/bin' };
+const cuts = 200;
+
+/** What our client makes of bad connections to a real server. */
+export function describeClientFaults(name: string, startServer: () => Promise<ServerUnderTest>): void {
+  describe(`a client on a bad connection to ${name}`, () => {
+    let server: ServerUnderTest;
+    let client: ExecClient;
+    const disposables: { dispose(): Promise<void> }[] = [];
+
+    before(async () => {
+      server = await startServer();
+    });
+    afterEach(async () => {
+      client.dispose();
+      await Promise.all(disposables.splice(0).map((item) => item.dispose()));
+    });
+    after(() => server.dispose());
+
+    async function start(
+      url: string,
+      script: string,
+      timing: Partial<ClientTiming> = {},
+    ): Promise<{ readonly child: ExecProcess; readonly events: ExecEvent[] }> {
+      client = await connectExecClient(dialWebSocket(url), { timing });
+      const backend = new RemoteBackend({ connect: async () => ok(client), timing });
+      const argv = ['/bin/bash', '-c', script];
+      const started = await backend.start({ argv, cwd: '/', env, policy, pipeStdin: true });
+      assert.ok(started.ok, started.ok ? '' : started.error.message);
+      const events: ExecEvent[] = [];
+      started.value.onEvent((event) => events.push(event));
+      return { child: started.value, events };
+    }
+
+    async function meddled(createMeddler: () => Meddler): Promise<string> {
+      const proxy = await startMeddlingProxy(server.url, createMeddler);
+      disposables.push(proxy);
+      return proxy.url;
+    }
+
+    const target = (): { readonly host: string; readonly port: number } => ({
+      host: new URL(server.url).hostname,
+      port: Number(new URL(server.url).port),
+    });
+
+    it(`loses and repeats no byte when the connection is cut ${cuts} times at random points`, async function () {
+      this.timeout(180_000);
+      const proxy = await startFaultyProxy(target());
+      disposables.push(proxy);
+      const random = new Random(6);
+      // So slow that never more than the retained MiB passes while the client is away.
+      const lines = 12_000;
+      const { child, events } = await start(
+        `ws://${proxy.address}`,
+        `for i in $(seq 1 ${lines}); do echo "line $i of the output"; echo "error $i" >&2; ` +
+          `((i % 20)) || read -t 0.02 line || true; done`,
+      );
+      let made = 0;
+      while (made < cuts && child.exit === undefined) {
+        const before = proxy.connections;
+        proxy.cutAfter(random.integer(0, 6_000));
+        await waitFor('the next connection', () => proxy.connections > before || child.exit !== undefined);
+        made++;
+      }
+      await child.closed;
+      assert.equal(made, cuts, 'cut so often before the command ended');
+      assert.equal(child.exit?.failure, undefined);
+      assert.equal(
+        text(events, 'stdout'),
+        numbered(lines, (n) => `line ${n} of the output\n`),
+      );
+      assert.equal(
+        text(events, 'stderr'),
+        numbered(lines, (n) => `error ${n}\n`),
+      );
+      assert.deepEqual(
+        events.map(({ seq }) => seq),
+        events.map((_, index) => index + 1),
+      );
+    });
+
+    it('types every byte once, in order, over connections that break', async function () {
+      this.timeout(60_000);
+      const proxy = await startFaultyProxy(target());
+      disposables.push(proxy);
+      const random = new Random(7);
+      const { child, events } = await start(`ws://${proxy.address}`, 'head -c 3000');
+      for (let at = 0; at < 300; at++) {
+        const isCut = at % 10 === 0;
+        const before = proxy.connections;
+        if (isCut) {
+          // Within the answer to this write.
+          proxy.cutAfter(random.integer(0, 35));
+        }
+        child.write(Buffer.from(`${String(at).padStart(9, '0')}\n`));
+        if (isCut) {
+          await waitFor('the next connection', () => proxy.connections > before);
+        }
+      }
+      await child.closed;
+      assert.equal(
+        text(events),
+        numbered(300, (n) => `${String(n - 1).padStart(9, '0')}\n`),
+      );
+    });
+
+    it('puts swapped and repeated notifications in order, without a read', async () => {
+      let reads = 0;
+      const url = await meddled(() => {
+        let held: string | undefined;
+        return (message) => {
+          reads += message.includes('"chunks"') ? 1 : 0;
+          if (!message.includes('"process/output"') && !message.includes('"process/exited"')) {
+            const out = held === undefined ? [message] : [message, held];
+            held = undefined;
+            return out;
+          }
+          if (held === undefined) {
+            held = message;
+            return [];
+          }
+          const out = [message, held, message];
+          held = undefined;
+          return out;
+        };
+      });
+      const { child, events } = await start(url, 'for i in $(seq 1 200); do echo $i; sleep 0.002; done');
+      await child.closed;
+      assert.equal(
+        text(events),
+        numbered(200, (n) => `${n}\n`),
+      );
+      assert.deepEqual(
+        events.slice(-2).map(({ kind }) => kind),
+        ['exited', 'closed'],
+      );
+      assert.equal(reads, 0);
+    });
+
+    it('repairs every kind of notification that got lost', async function () {
+      this.timeout(60_000);
+      for (const lost of ['"process/output"', '"process/exited"', '"process/closed"']) {
+        let isLost = false;
+        const url = await meddled(() => (message) => {
+          if (!isLost && message.includes(lost) && !message.includes('"seq":1,')) {
+            isLost = true;
+            return [];
+          }
+          return [message];
+        });
+        const { child, events } = await start(
+          url,
+          'for i in 1 2 3 4 5; do echo $i; sleep 0.02; done; exit 3',
+        );
+        await child.closed;
+        assert.ok(isLost);
+        assert.equal(text(events), '1\n2\n3\n4\n5\n');
+        assert.equal(child.exit?.exitCode, 3);
+        assert.equal(child.exit.failure, undefined);
+        client.dispose();
+      }
+    });
+
+    it('finds a connection that nothing goes through any more, and goes on over another', async function () {
+      this.timeout(60_000);
+      const proxy = await startFaultyProxy(target());
+      disposables.push(proxy);
+      const { child, events } = await start(
+        `ws://${proxy.address}`,
+        'for i in $(seq 1 100); do echo $i; sleep 0.02; done',
+        { probeAfterMs: 200, patienceMs: 200, serialPatienceMs: 400, recoveryMs: 30_000 },
+      );
+      await waitFor('some output', () => text(events).includes('10\n'));
+      proxy.freeze();
+      await waitFor('another connection', () => proxy.connections > 1);
+      // Until then the server may see the session attached to the old one.
+      proxy.dropFrozen();
+      await child.closed;
+      assert.equal(
+        text(events),
+        numbered(100, (n) => `${n}\n`),
+      );
+    });
+
+    it('makes a new connection when a message is garbled, and misses nothing', async () => {
+      let garbled = 0;
+      const url = await meddled(() => {
+        let count = 0;
+        return (message) => {
+          if (message.includes('"process/output"') && ++count === 3 && garbled < 3) {
+            garbled++;
+            return [message.slice(0, -7)];
+          }
+          return [message];
+        };
+      });
+      const { child, events } = await start(url, 'for i in $(seq 1 60); do echo $i; sleep 0.01; done');
+      await child.closed;
+      assert.equal(garbled, 3);
+      assert.equal(
+        text(events),
+        numbered(60, (n) => `${n}\n`),
+      );
+    });
+
+    it('ends every process with a failure when the server is killed', async function () {
+      this.timeout(60_000);
+      const doomed = await startServer();
+      disposables.push(doomed);
+      client = await connectExecClient(dialWebSocket(doomed.url), { timing: { recoveryMs: 500 } });
+      const backend = new RemoteBackend({ connect: async () => ok(client) });
+      const children = await Promise.all(
+        Array.from({ length: 10 }, () => backend.start({ argv: ['sleep', '600'], cwd: '/', env, policy })),
+      );
+      doomed.kill();
+      for (const child of children) {
+        assert.ok(child.ok);
+        await child.value.closed;
+        assert.equal(child.value.exit?.exitCode, 255);
+        assert.match(child.value.exit.failure ?? '', /recovery timed out after 0.5 s/);
+      }
+      const late = await backend.start({ argv: ['true'], cwd: '/', env, policy });
+      assert.ok(!late.ok && late.error.kind === 'spawn-failed');
+    });
+  });
+}
+
+function text(events: readonly ExecEvent[], stream?: string): string {
+  const chunks = events.flatMap((event) =>
+    event.kind === 'output' && (stream === undefined || event.stream === stream) ? [event.chunk] : [],
+  );
+  return Buffer.concat(chunks).toString();
+}
+
+function numbered(count: number, line: (n: number) => string): string {
+  return Array.from({ length: count }, (_, index) => line(index + 1)).join('');
+}
