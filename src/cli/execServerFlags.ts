@@ -8,6 +8,8 @@ import {
   hashOf,
   signedBearerToken,
 } from '../runtime/execServer/server/listen/authentication.ts';
+import type { ServerNetwork } from '../runtime/execServer/services/http/serverNetwork.ts';
+import { readServerNetwork } from '../runtime/execServer/services/http/serverNetwork.ts';
 import { UsageError } from './usageError.ts';
 
 const options = {
@@ -16,6 +18,9 @@ const options = {
   'detached-seconds': { type: 'string' },
   'exit-when-idle': { type: 'string' },
   log: { type: 'string' },
+  network: { type: 'string' },
+  'allow-host': { type: 'string', multiple: true },
+  'deny-host': { type: 'string', multiple: true },
   'ws-auth': { type: 'string' },
   'ws-token-file': { type: 'string' },
   'ws-token-sha256': { type: 'string' },
@@ -25,8 +30,9 @@ const options = {
   'ws-max-clock-skew-seconds': { type: 'string' },
 } as const;
 
-type Flag = keyof typeof options;
-type Values = Partial<Record<Flag, string>>;
+type Values = ReturnType<typeof parse>;
+/** Of those with one value. */
+type Flag = Exclude<keyof Values, 'allow-host' | 'deny-host'>;
 
 export type ListenFlag =
   | {
@@ -45,6 +51,8 @@ export interface ExecServerFlags {
   /** Absent: it waits for clients for ever. */
   readonly exitWhenIdleMs?: number;
   readonly logPath?: string;
+  /** What `http/request` reaches. */
+  readonly network: ServerNetwork;
 }
 
 /** Reads the command line. Throws a {@link UsageError} that names the flag, its value and what to do. */
@@ -55,17 +63,30 @@ export function execServerFlags(args: readonly string[]): ExecServerFlags {
     listen: listenFlag(values),
     concurrentRequests: whole(values, 'concurrent-requests', 1, 10_000) ?? 64,
     detachedMs: (seconds(values, 'detached-seconds') ?? 80) * 1000,
+    network: networkFlags(values),
     ...(idle !== undefined && { exitWhenIdleMs: idle * 1000 }),
     ...(values.log !== undefined && { logPath: resolve(values.log) }),
   };
 }
 
-function parse(args: readonly string[]): Values {
+function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
+}
+
+function networkFlags(values: Values): ServerNetwork {
+  const network = readServerNetwork({
+    network: values.network,
+    allowHost: values['allow-host'],
+    denyHost: values['deny-host'],
+  });
+  if (!network.ok) {
+    throw new UsageError(network.error);
+  }
+  return network.value;
 }
 
 function listenFlag(values: Values): ListenFlag {

@@ -45,6 +45,7 @@ Server:
   --concurrent-requests N  of one client, worked on at once (default: 64)
   --detached-seconds N     how long commands run on without their client (default: 80)
   --exit-when-idle N       end after N seconds without clients and commands
+  --network MODE     of http/request: on (default), allow-list or off; --allow-host HOST, --deny-host HOST
   --log FILE         append JSON lines: who came, what was started, how it ended
 
 Exit codes of apply-patch: 0 applied; 1 refused or failed, and nothing was changed; 2 called wrongly.

@@ -70,6 +70,19 @@ export class EventWindow {
     this.#publish({ kind: 'closed', seq: ++this.#lastSeq });
   }
 
+  get retainedBytes(): number {
+    return this.#retainedBytes;
+  }
+
+  /** Drops all that is retained; readers are told of the gap. */
+  forget(): void {
+    this.#evictedToSeq = this.#chunks.at(-1)?.seq ?? this.#evictedToSeq;
+    this.#evictedBytes += this.#retainedBytes;
+    this.#retainedBytes = 0;
+    this.#chunks = [];
+    this.#first = 0;
+  }
+
   /** The retained output chunks, oldest first. */
   retained(): readonly RetainedChunk[] {
     return this.#chunks.slice(this.#first) as RetainedChunk[];

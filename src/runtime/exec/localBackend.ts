@@ -43,6 +43,9 @@ export interface LocalProcess extends ExecProcess {
   resume(): void;
   /** Resolves when little enough of what was written waits for the process to read it. */
   whenWritable(): Promise<void>;
+  readonly retainedBytes: number;
+  /** Drops the output that is retained for readers. */
+  forget(): void;
   /** KILL to the whole group at once, also to what an ended leader has left in it. */
   kill(): void;
 }
@@ -237,6 +240,14 @@ class StartedProcess implements LocalProcess {
     }
     const { pid } = this.#child;
     return this.sandbox === 'none' ? signalGroup(pid, name) : signalSandboxedGroup(pid, name);
+  }
+
+  get retainedBytes(): number {
+    return this.#window.retainedBytes;
+  }
+
+  forget(): void {
+    this.#window.forget();
   }
 
   pause(): void {

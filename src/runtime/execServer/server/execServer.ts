@@ -1,4 +1,5 @@
 import type { SandboxManager } from '../../../sandbox/sandboxManager.ts';
+import type { ServerNetwork } from '../services/http/serverNetwork.ts';
 import type { SandboxConfiguration } from '../services/processes/backends.ts';
 import { Backends } from '../services/processes/backends.ts';
 import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
@@ -23,6 +24,8 @@ export interface ExecServerOptions {
   /** How long a closed process stays readable. */
   readonly retainClosedMs: number;
   readonly createSandbox: (configuration: SandboxConfiguration) => SandboxManager;
+  /** What `http/request` reaches. */
+  readonly network: ServerNetwork;
   /** What processes inherit. */
   readonly parentEnv: NodeJS.ProcessEnv;
   /** Its programs come first on the search path of processes that inherit it. */
@@ -59,7 +62,7 @@ export class ExecServer {
 
   /** Takes a new client, whose transport is paused yet. */
   accept(transport: MessageTransport): void {
-    const { log, concurrentRequests, installation } = this.#options;
+    const { log, concurrentRequests, installation, parentEnv, network } = this.#options;
     const number = ++this.#count;
     const state: { session?: Session; capabilities: readonly string[] } = { capabilities: [] };
     const info = () => environmentInfo(installation, state.capabilities);
@@ -76,6 +79,8 @@ export class ExecServer {
         const factories = serviceFactories({
           sessionOf: () => expectSession(state.session),
           bundleFolder: installation.folder,
+          parentEnv,
+          network,
         });
         const services = [environmentService(info), ...factories.map((create) => create(served))];
         state.capabilities = services.flatMap(({ capabilities = [] }) => capabilities);

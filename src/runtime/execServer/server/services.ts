@@ -1,3 +1,6 @@
+import { discoveryService } from '../services/discovery/discoveryService.ts';
+import { httpService } from '../services/http/httpService.ts';
+import type { ServerNetwork } from '../services/http/serverNetwork.ts';
 import { processService } from '../services/processes/processService.ts';
 import { policyHandlers } from '../services/sandboxContext/policyService.ts';
 import type { ServiceFactory } from './service.ts';
@@ -9,9 +12,22 @@ export interface ServiceSurroundings {
   readonly sessionOf: () => Session;
   /** `dist`. */
   readonly bundleFolder: string;
+  /** What processes inherit. */
+  readonly parentEnv: NodeJS.ProcessEnv;
+  /** What the server itself reaches for its clients. */
+  readonly network: ServerNetwork;
 }
 
 /** Everything that a connection is served with. A new concern is a folder in `services` and a line here. */
-export function serviceFactories({ sessionOf }: ServiceSurroundings): readonly ServiceFactory[] {
-  return [processService(sessionOf), () => ({ handlers: policyHandlers() })];
+export function serviceFactories({
+  sessionOf,
+  parentEnv: environment,
+  network,
+}: ServiceSurroundings): readonly ServiceFactory[] {
+  return [
+    processService(sessionOf),
+    httpService({ network, environment }),
+    discoveryService({ environment }),
+    () => ({ handlers: policyHandlers() }),
+  ];
 }

@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { SandboxPolicy } from '../../../sandbox/policy/policy.ts';
+import { isUnsandboxed, writableRoots } from '../../../sandbox/policy/policy.ts';
 import type { ParamsOf, ResultOf } from '../protocol/methods.ts';
 import type { Backends, ConfiguredBackend, SandboxConfiguration } from '../services/processes/backends.ts';
 import { noConfiguration } from '../services/processes/backends.ts';
@@ -11,21 +13,26 @@ export class Session {
   readonly id: string = randomUUID();
   readonly processes: ProcessTable;
   readonly #backends: Backends;
-  #configuration: SandboxConfiguration = noConfiguration;
+  #configuration: SandboxConfiguration | undefined;
   #client: ServedConnection | undefined;
 
-  constructor(backends: Backends, options: ProcessTableOptions) {
+  constructor(backends: Backends, options: Omit<ProcessTableOptions, 'backendFor'>) {
     this.#backends = backends;
-    this.processes = new ProcessTable(options);
+    this.processes = new ProcessTable({
+      ...options,
+      backendFor: (policy) => this.confinedBy(policy).backend,
+    });
   }
 
   get isAttached(): boolean {
     return this.#client !== undefined;
   }
 
-  /** Sandbox and backend under the session's configuration. */
-  get configured(): ConfiguredBackend {
-    return this.#backends.for(this.#configuration);
+  /** Sandbox and backend for a policy, under the session's configuration. */
+  confinedBy(policy: SandboxPolicy): ConfiguredBackend {
+    // Of a client that does not tell what it has open, no launcher is taken from where its commands write.
+    const untrustedFolders = isUnsandboxed(policy) ? [] : writableRoots(policy);
+    return this.#backends.for(this.#configuration ?? { ...noConfiguration, untrustedFolders });
   }
 
   attach(client: ServedConnection): void {
@@ -43,6 +50,6 @@ export class Session {
   }
 
   start(params: ParamsOf<'process/start'>): Promise<ResultOf<'process/start'>> {
-    return this.processes.start(params, this.configured.backend);
+    return this.processes.start(params);
   }
 }

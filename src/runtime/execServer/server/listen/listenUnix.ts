@@ -59,10 +59,11 @@ async function removeStale(path: string): Promise<void> {
   }
   const isServed = await new Promise<boolean>((resolve) => {
     const probe = connect(path);
-    probe.once('connect', () => resolve(true));
+    probe.once('connect', () => {
+      probe.destroy();
+      resolve(true);
+    });
     probe.once('error', () => resolve(false));
-    probe.once('close', () => probe.destroy());
-    probe.once('connect', () => probe.destroy());
   });
   if (isServed) {
     throw new Error(`${path} is served by another process. Choose another path, or end that one.`);
@@ -70,18 +71,15 @@ async function removeStale(path: string): Promise<void> {
   unlinkSync(path);
 }
 
-/** The socket has its mode from the first moment. */
 async function listen(server: Server, path: string): Promise<void> {
-  const mask = process.umask(0o177);
-  try {
-    await new Promise<void>((resolve, reject) => {
-      server.once('error', reject);
-      server.listen(path, () => {
-        server.off('error', reject);
-        resolve();
-      });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    // The socket is made here and now: it has its mode from the first moment.
+    const mask = process.umask(0o177);
+    server.listen(path, () => {
+      server.off('error', reject);
+      resolve();
     });
-  } finally {
     process.umask(mask);
-  }
+  });
 }

@@ -65,7 +65,7 @@ export function httpService({
         throw error;
       }
     };
-    return { handlers: { 'http/request': answer } };
+    return { handlers: { 'http/request': answer }, capabilities: ['httpHeaderEnvVars'] };
   };
 }
 

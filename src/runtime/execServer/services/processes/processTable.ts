@@ -1,3 +1,4 @@
+import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
 import { findExecutable } from '../../../exec/findExecutable.ts';
 import type { LocalBackend } from '../../../exec/localBackend.ts';
 import { errorCodes, RpcError } from '../../protocol/errors.ts';
@@ -23,9 +24,13 @@ export interface ProcessTableOptions {
   readonly shell: string;
   /** How long a closed process stays readable, and its id taken. */
   readonly retainClosedMs: number;
+  readonly backendFor: (policy: SandboxPolicy) => LocalBackend;
   /** On which sandbox contexts are to be enforced. */
   readonly machine: ContextMachine;
 }
+
+/** What the closed processes of a session may retain in all: the output of the oldest goes first. */
+const maxRetainedOfClosed = 64 * 1024 * 1024;
 
 /** Whose start has not been answered yet; ended as soon as it is there, if that was asked for meanwhile. */
 interface Starting {
@@ -36,6 +41,8 @@ interface Starting {
 export class ProcessTable {
   readonly #options: ProcessTableOptions;
   readonly #entries = new Map<string, ServedProcess | Starting>();
+  /** By the order of their ends. */
+  readonly #closed = new Map<string, ServedProcess>();
   #client: ServedConnection | undefined;
   #isEnded = false;
 
@@ -52,7 +59,7 @@ export class ProcessTable {
     this.#processes().forEach((process) => process.release());
   }
 
-  async start(params: StartParams, backend: LocalBackend): Promise<ResultOf<'process/start'>> {
+  async start(params: StartParams): Promise<ResultOf<'process/start'>> {
     const { processId } = params;
     if (this.#entries.has(processId)) {
       throw new RpcError(errorCodes.invalidRequest, `process ${processId} already exists`);
@@ -60,7 +67,7 @@ export class ProcessTable {
     const starting: Starting = { isDoomed: this.#isEnded };
     this.#entries.set(processId, starting);
     try {
-      const process = await this.#open(params, backend);
+      const process = await this.#open(params);
       this.#entries.set(processId, process);
       if (starting.isDoomed) {
         process.kill();
@@ -109,11 +116,30 @@ export class ProcessTable {
     await Promise.all(this.#processes().map(({ closed }) => closed));
   }
 
+  #retain(id: string): void {
+    const process = this.#entries.get(id);
+    if (process instanceof ServedProcess) {
+      this.#closed.set(id, process);
+    }
+    let bytes = [...this.#closed.values()].reduce((sum, { retainedBytes }) => sum + retainedBytes, 0);
+    for (const oldest of this.#closed.values()) {
+      if (bytes <= maxRetainedOfClosed) {
+        break;
+      }
+      bytes -= oldest.retainedBytes;
+      oldest.forget();
+    }
+    setTimeout(() => {
+      this.#entries.delete(id);
+      this.#closed.delete(id);
+    }, this.#options.retainClosedMs).unref();
+  }
+
   #processes(): ServedProcess[] {
     return [...this.#entries.values()].filter((entry) => entry instanceof ServedProcess);
   }
 
-  async #open(params: StartParams, backend: LocalBackend): Promise<ServedProcess> {
+  async #open(params: StartParams): Promise<ServedProcess> {
     const { processId: id, argv, arg0, tty, pipeStdin, cordon } = params;
     if (cordon?.door !== undefined || cordon?.streams !== undefined) {
       throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
@@ -133,7 +159,7 @@ export class ProcessTable {
     const env = tty && !inherits ? { SHELL: this.#options.shell, ...requested } : requested;
     const program = argv[0] ?? '';
     const isMissing = !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
-    const started = await backend.start({
+    const started = await this.#options.backendFor(policy).start({
       argv,
       cwd,
       env,
@@ -161,7 +187,7 @@ export class ProcessTable {
         const { exitCode, signal, sandboxDenied } = process.exit ?? {};
         const ms = Date.now() - startedAt;
         this.#options.log.record('exit', { processId: id, exitCode, signal, sandboxDenied, ms });
-        setTimeout(() => this.#entries.delete(id), this.#options.retainClosedMs).unref();
+        this.#retain(id);
       },
     });
   }

@@ -55,6 +55,14 @@ export class ServedProcess {
     return this.#process.exit === undefined;
   }
 
+  get retainedBytes(): number {
+    return this.#process.retainedBytes;
+  }
+
+  forget(): void {
+    this.#process.forget();
+  }
+
   get closed(): Promise<void> {
     return this.#process.closed;
   }
