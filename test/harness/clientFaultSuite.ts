@@ -8,8 +8,8 @@ import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend
 import type { ClientTiming } from '../../src/runtime/execServer/client/timing.ts';
 import type { Meddler } from './faultyProxy.ts';
 import { startFaultyProxy, startMeddlingProxy } from './faultyProxy.ts';
-import { policyOf } from './policyOf.ts';
 import { Random } from './random.ts';
+import { testPolicy } from './testRuntime.ts';
 import { waitFor } from './waitFor.ts';
 
 /** A server that a test may kill. */
@@ -19,7 +19,7 @@ export interface ServerUnderTest {
   dispose(): Promise<void>;
 }
 
-const policy = policyOf('/', { mode: 'danger-full-access' });
+const policy = testPolicy('/', { mode: 'danger-full-access' });
 const env = { PATH: '/usr/bin:/bin' };
 const cuts = 200;
 
@@ -46,7 +46,7 @@ export function describeClientFaults(name: string, startServer: () => Promise<Se
     ): Promise<{ readonly child: ExecProcess; readonly events: ExecEvent[] }> {
       client = await connectExecClient(dialWebSocket(url), { timing });
       const backend = new RemoteBackend({ connect: async () => ok(client), timing });
-      const argv = ['/bin/bash', '-c', script];
+      const argv = ['/bin/bash', '--norc', '-c', script];
       const started = await backend.start({ argv, cwd: '/', env, policy, pipeStdin: true });
       assert.ok(started.ok, started.ok ? '' : started.error.message);
       const events: ExecEvent[] = [];

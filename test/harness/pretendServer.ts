@@ -23,6 +23,8 @@ export class PretendServer {
   unreachable: Error | undefined;
   environmentInfo: object | undefined = { shell: { name: 'sh', path: '/bin/sh' } };
   dials = 0;
+  /** Delivers what it says within one turn, as messages arrive that share a packet. */
+  isHasty = false;
   #connection: PretendConnection | undefined;
 
   constructor() {
@@ -42,7 +44,10 @@ export class PretendServer {
     if (this.unreachable !== undefined) {
       throw this.unreachable;
     }
-    const connection = new PretendConnection((text) => this.#take(connection, text));
+    const connection = new PretendConnection(
+      (text) => this.#take(connection, text),
+      () => this.isHasty,
+    );
     this.#connection = connection;
     return connection.transport;
   };
@@ -91,14 +96,17 @@ export class PretendServer {
   }
 }
 
-/** Delivers in order, each message in a turn of its own. */
+/** Delivers in order, each message in a turn of its own unless the server is hasty. */
 class PretendConnection {
   readonly transport: MessageTransport;
   readonly #messages = new Emitter<string>();
   readonly #ends = new Emitter<TransportEnd>();
+  readonly #isHasty: () => boolean;
   #isOver = false;
+  #together: string[] = [];
 
-  constructor(onText: (text: string) => void) {
+  constructor(onText: (text: string) => void, isHasty: () => boolean) {
+    this.#isHasty = isHasty;
     this.transport = {
       name: 'pretend server',
       onMessage: this.#messages.event,
@@ -113,6 +121,11 @@ class PretendConnection {
   }
 
   deliver(text: string): void {
+    if (this.#isHasty()) {
+      this.#together.push(text);
+      setTimeout(() => this.#together.splice(0).forEach((each) => this.#messages.fire(each)), 5);
+      return;
+    }
     setImmediate(() => {
       if (!this.#isOver) {
         this.#messages.fire(text);

@@ -77,6 +77,7 @@ export class RemoteBackend implements ExecBackend {
           isTty: listed.tty,
           hasInput: listed.pipeStdin,
         });
+        process.open();
         await process.fetch();
         process.started(listed.launcher === 'none' ? 'none' : (listed.launcher as LauncherName));
         return { process, label: listed.label };

@@ -17,7 +17,7 @@ import type {
 import type { CordonExit } from '../protocol/cordon.ts';
 import type { NotificationParams, ResultOf } from '../protocol/methods.ts';
 import { EventOrder } from './eventOrder.ts';
-import type { FetchedEvents, OrderedEvent } from './eventOrder.ts';
+import type { FetchedEvents, OrderedEvent, WireEvent } from './eventOrder.ts';
 import type { ExecClient } from './execClient.ts';
 import { ConnectionLost } from './execClient.ts';
 import { InputQueue } from './inputQueue.ts';
@@ -64,6 +64,8 @@ export class RemoteProcess implements ExecProcess {
   #fetching: Promise<void> | undefined;
   #tries = 0;
   #isLegacyExitAsked = false;
+  /** What happened before whoever started it could listen. */
+  #held: (() => void)[] | undefined = [];
 
   constructor(options: RemoteProcessOptions) {
     this.#options = options;
@@ -94,12 +96,25 @@ export class RemoteProcess implements ExecProcess {
     return this.#refusals;
   }
 
-  /** It runs: from here on its silence is watched. */
+  /**
+   * It runs: from here on its silence is watched. Nothing is pushed before the current turn ends, in which whoever
+   * gets the process subscribes.
+   */
   started(sandbox: SandboxType): void {
     this.#sandbox = sandbox;
+    setImmediate(() => this.open());
     if (!this.#window.isClosed) {
       this.#quietTimer = setInterval(() => this.#checkSilence(), this.#options.timing.quietMs);
       this.#quietTimer.unref();
+    }
+  }
+
+  /** Lets its events through, to listeners if there are any. */
+  open(): void {
+    const held = this.#held ?? [];
+    this.#held = undefined;
+    for (const happen of held) {
+      happen();
     }
   }
 
@@ -162,25 +177,19 @@ export class RemoteProcess implements ExecProcess {
   }
 
   output({ seq, stream, chunk }: NotificationParams<'process/output'>): void {
-    this.#heardAt = performance.now();
-    this.#order.push({ kind: 'output', seq, stream, chunk: Buffer.from(chunk, 'base64') });
-    this.#watch();
+    this.#push({ kind: 'output', seq, stream, chunk: Buffer.from(chunk, 'base64') });
   }
 
   exited({ seq, exitCode, sandboxDenied, cordon }: NotificationParams<'process/exited'>): void {
-    this.#heardAt = performance.now();
     if (sandboxDenied == null) {
       void this.#askForDenial(seq, exitCode);
-      return;
+    } else {
+      this.#push({ kind: 'exited', seq, exitCode, sandboxDenied, cordon });
     }
-    this.#order.push({ kind: 'exited', seq, exitCode, sandboxDenied, cordon });
-    this.#watch();
   }
 
   closing({ seq, cordon }: NotificationParams<'process/closed'>): void {
-    this.#heardAt = performance.now();
-    this.#order.push({ kind: 'closed', seq, cordon });
-    this.#watch();
+    this.#push({ kind: 'closed', seq, cordon });
   }
 
   /** Fetches what came after the last event that arrived: after a new connection, or when something is missing. */
@@ -194,17 +203,34 @@ export class RemoteProcess implements ExecProcess {
 
   /** Ends it here, because nobody can know how it goes on there. */
   fail(reason: string): void {
-    if (this.#window.isClosed) {
-      return;
+    this.#whenOpen(() => {
+      this.#order.skip();
+      if (this.#window.isClosed) {
+        return;
+      }
+      if (this.exit === undefined) {
+        this.#window.exited({ exitCode: 255, sandboxDenied: false, failure: reason });
+      }
+      this.#finish();
+    });
+  }
+
+  #whenOpen(happen: () => void): void {
+    if (this.#held === undefined) {
+      happen();
+    } else {
+      this.#held.push(happen);
     }
-    this.#order.skip();
-    if (this.#window.isClosed) {
-      return;
+  }
+
+  #push(event: WireEvent): void {
+    this.#heardAt = performance.now();
+    if (this.#held === undefined) {
+      this.#order.push(event);
+      this.#watch();
+    } else {
+      this.#held.push(() => this.#push(event));
     }
-    if (this.exit === undefined) {
-      this.#window.exited({ exitCode: 255, sandboxDenied: false, failure: reason });
-    }
-    this.#finish();
   }
 
   async #fetchNow(): Promise<void> {
@@ -214,9 +240,11 @@ export class RemoteProcess implements ExecProcess {
       const result = await client.call('process/read', { processId, afterSeq: before });
       this.#heardAt = performance.now();
       this.#tries = this.#order.lastSeq > before ? 0 : this.#tries + 1;
-      if (this.#order.merge(fetchedOf(result), this.#tries >= mostTries)) {
-        this.#tries = 0;
-      }
+      this.#whenOpen(() => {
+        if (this.#order.merge(fetchedOf(result), this.#tries >= mostTries)) {
+          this.#tries = 0;
+        }
+      });
       if (result.failure != null && this.exit === undefined) {
         this.fail(`the machine that runs it says: ${result.failure}`);
       }
@@ -244,8 +272,7 @@ export class RemoteProcess implements ExecProcess {
     } catch (cause) {
       this.#options.log.warn(`Nobody knows whether the sandbox stopped ${processId}: ${String(cause)}`);
     }
-    this.#order.push({ kind: 'exited', seq, exitCode, sandboxDenied });
-    this.#watch();
+    this.#push({ kind: 'exited', seq, exitCode, sandboxDenied });
   }
 
   #accept(event: OrderedEvent): void {

@@ -22,23 +22,24 @@ export function startErrorOf(cause: unknown, { argv, cwd }: StartParams): StartE
   if (told.success) {
     return told.data as StartError;
   }
+  const said = cause.message.replace(/\.$/, '');
   switch (kind) {
     case 'spawnNotFound':
       return {
         kind: 'spawn-not-found',
-        message: `${program} or the folder ${cwd} was not found on the machine that runs commands: ${cause.message}.`,
+        message: `${program} or the folder ${cwd} was not found on the machine that runs commands: ${said}.`,
         hint: 'Pass an existing folder as workdir, and check the path of the program.',
       };
     case 'spawnPermissionDenied':
       return {
         kind: 'spawn-permission-denied',
-        message: `${program} may not be executed: ${cause.message}.`,
+        message: `${program} may not be executed: ${said}.`,
         hint: `Make it executable (chmod +x ${program}) or run it with its interpreter.`,
       };
     default:
       return {
         kind: 'spawn-failed',
-        message: `${program} could not be started: ${cause.message}.`,
+        message: `${program} could not be started: ${said}.`,
         hint: /argument list too long/i.test(cause.message)
           ? 'The command or its environment is too long: put the text into a file and run that.'
           : 'Check the command and the limits of the machine (open files, processes).',

@@ -70,6 +70,22 @@ describe('a process on the machine of an exec-server', () => {
     assert.equal(reads(), 0);
   });
 
+  it('loses no event that comes together with the answer to its start', async () => {
+    server.handlers.set('process/start', ({ processId: id }) => {
+      setImmediate(() => {
+        processId = String(id);
+        output(1, 'a');
+        exited(2);
+        closed(3);
+      });
+      return { processId: id, sandboxType: 'none' };
+    });
+    server.isHasty = true;
+    const child = await start();
+    await child.closed;
+    assert.deepEqual(kinds(), ['output', 'exited', 'closed']);
+  });
+
   it('fetches an event that does not come', async () => {
     server.handlers.set('process/read', ({ afterSeq }) => {
       assert.equal(afterSeq, 1);
