@@ -10,6 +10,7 @@ import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { AuditLog } from './runtime/audit/auditLog.ts';
 import { auditGrants } from './runtime/audit/grantAudit.ts';
+import { RemotePolicies } from './runtime/machines/remotePolicies.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
 import { registerApprovals } from './ui/approvals/registerApprovals.ts';
@@ -55,7 +56,8 @@ export function activate(context: vscode.ExtensionContext): void {
   const grantFolder = makeFolder(context.globalStorageUri, 'grants');
   const grants = store.add(new GrantStore(new GrantFolder(grantFolder, log)));
   const environmentChoices = store.add(new EnvironmentChoices(context.globalState));
-  const policies = store.add(new PolicyStore(choices, environmentChoices, grants, log));
+  const remotePolicies = new RemotePolicies();
+  const policies = store.add(new PolicyStore(choices, environmentChoices, remotePolicies, grants, log));
   const checkpointFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'checkpoints');
   const reviewFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'reviews');
   const approvalFolder = makeFolder(context.storageUri ?? context.globalStorageUri, 'approvals');

@@ -233,12 +233,12 @@ export class CommandRunner {
     entry: CommandAudit,
     asker?: { readonly judged: JudgedCommand; readonly owner: string },
   ): Promise<Result<Session, RefusedCommand>> {
-    const { sessions, denials, roots } = this.#options;
+    const { sessions, denials } = this.#options;
     const parts = asker && this.#partsOf(prepared, asker.judged);
     const started = await sessions.start({
       ...prepared,
       ...session,
-      environment: roots.environmentOf(prepared.root),
+      ...(prepared.root.environment !== undefined && { environment: prepared.root.environment }),
       audit: entry.id,
       ...(parts && { door: parts.door }),
     });
@@ -299,7 +299,11 @@ function expectsNoSandbox({ policy }: JudgedCommand, widenings: readonly Widenin
 
 /** Whether a yes to a command as it was is one to it as it is: in the same place, with nothing stricter said since. */
 function isAnswered(asked: JudgedCommand, now: JudgedCommand): boolean {
-  const isSame = asked.root.path === now.root.path && asked.cwd === now.cwd && asked.shell === now.shell;
+  const isSame =
+    asked.root.path === now.root.path &&
+    asked.root.environment === now.root.environment &&
+    asked.cwd === now.cwd &&
+    asked.shell === now.shell;
   const isStricter = now.judgement.decision === 'prompt' && asked.judgement.decision !== 'prompt';
   return isSame && !isStricter && now.decision.kind !== 'refuse';
 }

@@ -4,7 +4,6 @@ import { ok } from '../base/result.ts';
 import type { BashParser } from '../sandbox/commands/bashParser.ts';
 import { readShellCommand } from '../sandbox/commands/commandLine.ts';
 import { runsGit } from '../sandbox/commands/runsGit.ts';
-import type { PolicyMachine } from '../sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
@@ -26,7 +25,7 @@ import { namedPaths } from './children/namedPaths.ts';
 import type { PartQuestion } from './children/partFrames.ts';
 import type { RunningScript } from './children/runningScript.ts';
 import { environmentUnder } from './environmentUnder.ts';
-import { findShell } from './findShell.ts';
+import type { MachineOf } from './machines/machine.ts';
 import type { Place, RefusedCommand } from './places.ts';
 import { locatePlace } from './places.ts';
 import type { Roots } from './roots.ts';
@@ -58,6 +57,8 @@ export interface JudgedCommand extends Place {
 export interface PreparedCommand extends Place {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+  /** What the machine lets through of its own environment comes below. */
+  readonly inheritsEnvironment?: boolean;
   /** What it may do beyond the policy of its root. */
   readonly widenings: readonly Widening[];
 }
@@ -80,11 +81,10 @@ export interface JudgedPart extends Place {
 
 export interface OrchestratorOptions {
   readonly roots: Roots;
+  readonly machineOf: MachineOf;
+  /** The environment of programs that run apart from their script, before the policy's rules. */
   readonly parentEnv: NodeJS.ProcessEnv;
   readonly parseScript: BashParser;
-  readonly machine: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>;
-  /** The programs that Cordon puts in front of every command's search path. */
-  readonly helperFolder?: string | undefined;
 }
 
 /** Decides whether, where and under which policy commands run: once per command, here and nowhere else. */
@@ -96,8 +96,8 @@ export class Orchestrator {
   }
 
   /** The folder, root and policy that a workdir stands for. */
-  locate(workdir: string | undefined): Result<Place, RefusedCommand> {
-    return locatePlace(this.#options.roots, workdir);
+  locate(workdir: string | undefined): Promise<Result<Place, RefusedCommand>> {
+    return locatePlace(this.#options.roots, this.#options.machineOf, workdir);
   }
 
   /** Judges an agent's command by rules, lists and the approval policy of its root. */
@@ -105,13 +105,13 @@ export class Orchestrator {
     request: CommandRequest,
     permissions: PermissionInput,
   ): Promise<Result<JudgedCommand, RefusedCommand>> {
-    const { roots, parseScript, machine } = this.#options;
-    const place = this.locate(request.workdir);
+    const { roots, parseScript } = this.#options;
+    const place = await this.locate(request.workdir);
     if (!place.ok) return place;
-    const { root, cwd, policy } = place.value;
-    const shell = findShell(request.shell, this.#options.parentEnv);
+    const { root, cwd, policy, machine } = place.value;
+    const shell = machine.shellFor(request.shell);
     const approval = roots.approvalPolicyFor(root);
-    const requested = readPermissions(permissions, { cwd, machine });
+    const requested = readPermissions(permissions, { cwd, machine: machine.paths });
     if (!shell.ok) return shell;
     if (!approval.ok) return approval;
     if (!requested.ok) return requested;
@@ -141,14 +141,12 @@ export class Orchestrator {
     request: CommandRequest,
     widenings: readonly Widening[],
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
-    const place = this.locate(request.workdir);
+    const place = await this.locate(request.workdir);
     if (!place.ok) return place;
-    const shell = findShell(request.shell, this.#options.parentEnv);
+    const { root, machine } = place.value;
+    const shell = machine.shellFor(request.shell);
     if (!shell.ok) return shell;
-    const policy =
-      widenings.length === 0
-        ? ok(place.value.policy)
-        : this.#options.roots.policyFor(place.value.root, widenings);
+    const policy = widenings.length === 0 ? ok(place.value.policy) : await machine.policyFor(root, widenings);
     return policy.ok
       ? ok(
           await this.#prepared({ ...place.value, policy: policy.value }, shell.value, request, { widenings }),
@@ -161,9 +159,8 @@ export class Orchestrator {
     judged: JudgedCommand,
     widenings: readonly Widening[],
   ): Promise<Result<PreparedCommand, RefusedCommand>> {
-    const { root, shell, request, askedPrograms } = judged;
-    const policy =
-      widenings.length === 0 ? ok(judged.policy) : this.#options.roots.policyFor(root, widenings);
+    const { root, machine, shell, request, askedPrograms } = judged;
+    const policy = widenings.length === 0 ? ok(judged.policy) : await machine.policyFor(root, widenings);
     return policy.ok
       ? ok(
           await this.#prepared({ ...judged, policy: policy.value }, shell, request, {
@@ -181,7 +178,7 @@ export class Orchestrator {
     obstacleTo: (around: Pick<Surroundings, 'roots' | 'searchPath'>) => Promise<string | undefined>,
   ): Promise<Result<JudgedPart, RefusedCommand>> {
     const { roots, parseScript, parentEnv } = this.#options;
-    const { root, policy } = script;
+    const { root, machine, policy } = script;
     const { argv, cwd } = part;
     const approval = roots.approvalPolicyFor(root);
     if (!approval.ok) return approval;
@@ -198,15 +195,17 @@ export class Orchestrator {
         decision: { kind: 'inside' },
       });
     }
-    const obstacle = await obstacleTo({
-      roots: roots.list().map(({ path }) => path),
-      searchPath: parentEnv['PATH'] ?? '',
-    });
+    const obstacle =
+      machine.keepsPartsInside ??
+      (await obstacleTo({
+        roots: roots.list().map(({ path }) => path),
+        searchPath: parentEnv['PATH'] ?? '',
+      }));
     const decision = decidePart(
       { judgement, approval: approval.value, policy, root },
       obstacle === undefined ? this.#waysFor(part, script) : { widenings: [], mayLeave: false, obstacle },
     );
-    return ok({ argv, cwd, root, policy, script: script.commandLine, judgement, decision });
+    return ok({ argv, cwd, root, machine, policy, script: script.commandLine, judgement, decision });
   }
 
   /**
@@ -218,30 +217,32 @@ export class Orchestrator {
     script: RunningScript,
     widenings: readonly Widening[],
   ): Promise<Result<Pick<PreparedCommand, 'policy' | 'env'>, RefusedCommand>> {
-    const { roots, parentEnv, parseScript } = this.#options;
-    const ofRoot = roots.policyFor(script.root, [...script.widenings, ...widenings]);
+    const { parentEnv, parseScript } = this.#options;
+    const ofRoot = await script.machine.policyFor(script.root, [...script.widenings, ...widenings]);
     if (!ofRoot.ok) return ofRoot;
     const policy = await policyForCommand(ofRoot.value, argv, parseScript);
     return ok({ policy, env: environmentUnder(policy, parentEnv, isTerminal) });
   }
 
   /** What a person may give to a part, and nothing stricter takes back. */
-  #waysFor(part: PartQuestion, { root, policy, widenings }: RunningScript): Ways {
-    const { roots, machine } = this.#options;
+  #waysFor(part: PartQuestion, { root, machine, policy, widenings }: RunningScript): Ways {
+    const { roots } = this.#options;
     return {
-      widenings: namedPaths(part, policy, machine).filter((path) => isGivable(roots, root, path, widenings)),
+      widenings: namedPaths(part, policy, machine.paths).filter((path) =>
+        isGivable(roots, root, path, widenings),
+      ),
       mayLeave: whyConfined(policy) === undefined && mayLeaveSandbox(roots, root),
     };
   }
 
   async #prepared(
-    { root, cwd, policy: ofRoot }: Place,
+    { root, machine, cwd, policy: ofRoot }: Place,
     shell: string,
     request: CommandRequest,
     { widenings = [], askedPrograms = [] }: Additions,
   ): Promise<PreparedCommand> {
-    const { parentEnv, parseScript, helperFolder } = this.#options;
-    const policy = await policyForCommand(ofRoot, ['sh', '-c', request.cmd], parseScript);
+    const policy = await policyForCommand(ofRoot, ['sh', '-c', request.cmd], this.#options.parseScript);
+    const { helperFolder } = machine;
     const folders = [
       ...(askedPrograms.length > 0 && !isUnsandboxed(policy) ? [partsInside] : []),
       ...(helperFolder === undefined ? [] : [helperFolder]),
@@ -252,10 +253,11 @@ export class Orchestrator {
     return {
       cwd,
       root,
+      machine,
       policy,
       widenings,
       argv: [shell, request.login ? '-lc' : '-c', script],
-      env: environmentUnder(policy, parentEnv, request.isTty, { inFront }),
+      ...machine.environmentFor(policy, { isTty: request.isTty, inFront }),
     };
   }
 }

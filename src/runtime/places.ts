@@ -1,14 +1,15 @@
-import { statSync } from 'node:fs';
-import { isAbsolute, relative, resolve } from 'node:path';
+import { isAbsolute, relative } from 'node:path';
 import type { Result } from '../base/result.ts';
 import { fail, ok } from '../base/result.ts';
-import { canonicalize } from '../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type { Machine, MachineOf } from './machines/machine.ts';
 import type { Root, Roots } from './roots.ts';
 
 /** Where something takes place, and under which policy. */
 export interface Place {
-  /** Canonical path of an existing folder. */
+  /** The machine that it is on, which the root was found to have at that moment. */
+  readonly machine: Machine;
+  /** Canonical path of an existing folder there. */
   readonly cwd: string;
   readonly root: Root;
   readonly policy: SandboxPolicy;
@@ -20,28 +21,48 @@ export interface RefusedCommand {
 }
 
 /** The folder, root and policy that a workdir stands for: a root's name, an absolute path, or one relative to the active root. */
-export function locatePlace(roots: Roots, workdir: string | undefined): Result<Place, RefusedCommand> {
-  const chosen = chooseFolder(roots, workdir);
+export async function locatePlace(
+  roots: Roots,
+  machineOf: MachineOf,
+  workdir: string | undefined,
+): Promise<Result<Place, RefusedCommand>> {
+  const chosen = chooseRoot(roots, workdir);
   if (!chosen.ok) {
     return chosen;
   }
-  const cwd = canonicalize(chosen.value.folder);
-  if (cwd === undefined || statSync(cwd, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  const found = await machineOf(chosen.value.root);
+  if (!found.ok) {
+    return found;
+  }
+  const machine = found.value;
+  const folder = machine.pathOf(chosen.value.root, chosen.value.path);
+  const cwd = await machine.realFolder(folder);
+  if (cwd === undefined) {
     return fail({
-      message: `workdir ${chosen.value.folder} is not an existing folder.`,
-      hint: `Pass an existing folder, or leave workdir out to run in ${chosen.value.root.path}.`,
+      message: `workdir ${folder} is not an existing folder${placeWords(chosen.value.root)}.`,
+      hint: `Pass an existing folder, or leave workdir out to run in ${machine.pathOf(chosen.value.root, '.')}.`,
     });
   }
   // A link may lead into another root: the folder that the command really runs in decides the policy.
-  const root = rootOf(roots, cwd) ?? chosen.value.root;
-  const policy = roots.policyFor(root);
-  return policy.ok ? ok({ cwd, root, policy: policy.value }) : fail(policy.error);
+  const root =
+    chosen.value.root.environment === undefined
+      ? (rootOf(roots, cwd) ?? chosen.value.root)
+      : chosen.value.root;
+  if (root.environment !== chosen.value.root.environment) {
+    return locatePlace(roots, machineOf, cwd);
+  }
+  const policy = await machine.policyFor(root, []);
+  return policy.ok ? ok({ machine, cwd, root, policy: policy.value }) : fail(policy.error);
 }
 
-function chooseFolder(
+function placeWords({ environment }: Root): string {
+  return environment === undefined ? '' : ` on ${environment}`;
+}
+
+function chooseRoot(
   roots: Roots,
   workdir: string | undefined,
-): Result<{ readonly root: Root; readonly folder: string }, RefusedCommand> {
+): Result<{ readonly root: Root; readonly path: string }, RefusedCommand> {
   const all = roots.list();
   if (all.length === 0) {
     return fail({
@@ -51,11 +72,11 @@ function chooseFolder(
   }
   const named = all.find((root) => root.name === workdir);
   if (named !== undefined) {
-    return ok({ root: named, folder: named.path });
+    return ok({ root: named, path: '.' });
   }
   const active = roots.active() ?? (all.length === 1 ? all[0] : undefined);
   const root = workdir !== undefined && isAbsolute(workdir) ? (rootOf(roots, workdir) ?? active) : active;
-  return root === undefined ? ambiguous(all) : ok({ root, folder: resolve(root.path, workdir ?? '.') });
+  return root === undefined ? ambiguous(all) : ok({ root, path: workdir ?? '.' });
 }
 
 function ambiguous(roots: readonly Root[]): Result<never, RefusedCommand> {

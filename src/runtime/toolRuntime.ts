@@ -17,6 +17,9 @@ import { DenialLog } from './denials/denialLog.ts';
 import { DenialWatch } from './denials/denialWatch.ts';
 import type { ExecBackend } from './exec/execBackend.ts';
 import { createLocalBackend } from './exec/localBackend.ts';
+import { localMachine } from './machines/localMachine.ts';
+import type { MachinesOptions } from './machines/machines.ts';
+import { createMachines } from './machines/machines.ts';
 import { Orchestrator } from './orchestrator.ts';
 import type { RefusedCommand } from './places.ts';
 import { PatchRunner } from './patches/patchRunner.ts';
@@ -47,6 +50,8 @@ export interface ToolRuntimeOptions {
   readonly patchHost?: PatchHost;
   /** Programs that every command finds first: `dist/bin`. */
   readonly helperFolder?: string;
+  /** The other machines that run commands, and what is known of the policies there. */
+  readonly remote?: MachinesOptions['remote'];
   /** What runs the commands; this process by default. */
   readonly backend?: ExecBackend;
 }
@@ -85,11 +90,17 @@ export function createToolRuntime({
   accessUnder = createAccessUnder(),
   patchHost = createDiskPatchHost(accessUnder),
   helperFolder,
+  remote,
   backend = createLocalBackend(sandbox),
 }: ToolRuntimeOptions): ToolRuntime {
   const parseScript = createBashParser();
   const machine = nodeMachine();
-  const orchestrator = new Orchestrator({ roots, parentEnv, parseScript, machine, helperFolder });
+  const machineOf = createMachines({
+    roots,
+    local: localMachine({ roots, parentEnv, helperFolder }),
+    remote,
+  });
+  const orchestrator = new Orchestrator({ roots, machineOf, parentEnv, parseScript });
   const sessions = new SessionManager(backend);
   const denials = new DenialLog();
   const runner = new CommandRunner({

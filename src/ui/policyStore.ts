@@ -4,14 +4,16 @@ import type { Disposable } from '../base/disposable.ts';
 import { Emitter } from '../base/event.ts';
 import type { Log } from '../base/log.ts';
 import type { Result } from '../base/result.ts';
-import { fail } from '../base/result.ts';
+import { fail, ok } from '../base/result.ts';
 import type { ReviewMode } from '../patch/reviewMode.ts';
 import { resolveReviewMode } from '../patch/reviewMode.ts';
 import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import { resolveApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import { withGrantedPrefixes } from '../runtime/approvals/grantedRules.ts';
 import type { GrantStore } from '../runtime/approvals/grantStore.ts';
-import type { PolicyError, Root, Roots } from '../runtime/roots.ts';
+import { localName } from '../runtime/environments/environment.ts';
+import type { RemotePolicies } from '../runtime/machines/remotePolicies.ts';
+import type { PolicyError, Root, Roots, RootSettings } from '../runtime/roots.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { PolicyInput } from '../sandbox/policy/input.ts';
 import { managedPolicyPath, readManagedPolicy } from '../sandbox/policy/managedPolicy.ts';
@@ -43,6 +45,7 @@ const recent = new RecentPolicies();
 export class PolicyStore implements Roots, Disposable {
   readonly #choices: RootChoices;
   readonly #environments: EnvironmentChoices;
+  readonly #remote: RemotePolicies;
   readonly #grants: GrantStore;
   readonly #log: Log;
   readonly #store = new DisposableStore();
@@ -55,9 +58,16 @@ export class PolicyStore implements Roots, Disposable {
   readonly onDidChange = this.#didChange.event;
   readonly onDidChangeActive = this.#didChangeActive.event;
 
-  constructor(choices: RootChoices, environments: EnvironmentChoices, grants: GrantStore, log: Log) {
+  constructor(
+    choices: RootChoices,
+    environments: EnvironmentChoices,
+    remote: RemotePolicies,
+    grants: GrantStore,
+    log: Log,
+  ) {
     this.#choices = choices;
     this.#environments = environments;
+    this.#remote = remote;
     this.#grants = grants;
     this.#log = log;
     const changed = (reason: string): void => {
@@ -67,6 +77,7 @@ export class PolicyStore implements Roots, Disposable {
     this.#store.add(choices.onDidChange(() => changed('choice')));
     this.#store.add(grants.onDidChange(() => changed('grant')));
     this.#store.add(environments.onDidChange(() => changed('environment')));
+    this.#store.add(remote.onDidChange(() => changed('answer of another machine')));
     this.#store.add(
       vscode.workspace.onDidChangeConfiguration((event) => {
         if (
@@ -89,26 +100,31 @@ export class PolicyStore implements Roots, Disposable {
   }
 
   list(): readonly Root[] {
-    return this.#entries.map(({ root }) => root);
+    return this.#entries.map((entry) => this.#rootOf(entry));
   }
 
   /** The folder of the active editor, or the only one. */
   active(): Root | undefined {
     const document = vscode.window.activeTextEditor?.document.uri;
     const ofEditor = document === undefined ? undefined : this.rootOf(document);
-    return ofEditor ?? (this.#entries.length === 1 ? this.#entries[0]?.root : undefined);
+    return ofEditor ?? (this.#entries.length === 1 ? this.list()[0] : undefined);
   }
 
   /** The root that holds a file or folder. */
   rootOf(uri: vscode.Uri): Root | undefined {
     const folder = vscode.workspace.getWorkspaceFolder(uri);
-    return this.#entries.find(({ uri: own }) => own.toString() === folder?.uri.toString())?.root;
+    const entry = this.#entries.find(({ uri: own }) => own.toString() === folder?.uri.toString());
+    return entry && this.#rootOf(entry);
   }
 
   policyFor(root: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, PolicyError> {
+    if (root.environment !== undefined) {
+      const settings = this.settingsFor(root);
+      return settings.ok ? this.#remote.policyFor(root, settings.value, widenings) : settings;
+    }
     const choice = this.#choices.get(root.path);
     const chosen = this.policyWith(root, choice);
-    const all = [...this.#grants.wideningsOf(root.path), ...widenings];
+    const all = [...this.#grants.wideningsOf(root), ...widenings];
     const resolved =
       chosen.ok && all.length > 0
         ? this.policyWith(root, widenSettings(choice ?? {}, all, chosen.value, machine))
@@ -119,6 +135,22 @@ export class PolicyStore implements Roots, Disposable {
         : `policy of ${root.path}: ${resolved.error.message}`,
     );
     return resolved;
+  }
+
+  settingsFor(root: Root): Result<RootSettings, PolicyError> {
+    const entry = this.#entryOf(root);
+    if (entry === undefined) {
+      return fail(closed(root));
+    }
+    const { isTrusted, user, profiles, profile, grant, workspace } = this.#settingsOf(
+      entry,
+      this.#choices.get(root.path),
+    );
+    return ok({
+      ...{ isTrusted, user, profiles, profile, widenings: this.#grants.wideningsOf(root) },
+      ...(grant !== undefined && { grant }),
+      ...(workspace !== undefined && { workspace }),
+    });
   }
 
   approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError> {
@@ -134,12 +166,15 @@ export class PolicyStore implements Roots, Disposable {
       ...(entry === undefined ? { files: [], user: [], workspace: [] } : readRuleSettings(entry.uri)),
       isWritable: (path) => this.#isWritable(root, path),
     });
-    return withGrantedPrefixes(rules, this.#grants.prefixesOf(root.path));
+    return withGrantedPrefixes(rules, this.#grants.prefixesOf(root));
   }
 
-  /** Whether the sandbox lets commands of a root write a file. Without a sandbox, nothing is kept from them anyway. */
-  #isWritable(root: Root, path: string): boolean {
-    const policy = this.policyFor(root);
+  /**
+   * Whether the sandbox lets commands of a root write a file of this machine. Without a sandbox, nothing is kept from
+   * them anyway.
+   */
+  #isWritable({ name, path: rootPath }: Root, path: string): boolean {
+    const policy = this.policyFor({ name, path: rootPath });
     return !policy.ok || (!isUnsandboxed(policy.value) && accessTo(policy.value, path) === 'write');
   }
 
@@ -186,7 +221,7 @@ export class PolicyStore implements Roots, Disposable {
   }
 
   environmentOf(root: Root): string {
-    return this.#environments.environmentOf(root.path);
+    return root.environment ?? localName;
   }
 
   /** Of a folder that was closed meanwhile, every patch waits. */
@@ -199,20 +234,27 @@ export class PolicyStore implements Roots, Disposable {
     this.#store.dispose();
   }
 
+  #rootOf({ root }: RootEntry): Root {
+    const environment = this.#environments.environmentOf(root.path);
+    return environment === localName ? root : { ...root, environment };
+  }
+
   #entryOf(root: Root): RootEntry | undefined {
     return this.#entries.find((candidate) => candidate.root.path === root.path);
   }
 
-  #inputFor({ root, uri }: RootEntry, grant: RootChoice | undefined): PolicyInput {
+  #inputFor(entry: RootEntry, grant: RootChoice | undefined): PolicyInput {
+    return { root: entry.root.path, ...this.#settingsOf(entry, grant), ...machine };
+  }
+
+  #settingsOf({ uri }: RootEntry, grant: RootChoice | undefined): Omit<RootSettings, 'widenings'> {
     const { profile: chosen, ...granted } = grant ?? {};
     const settings = readPolicySettings(uri);
     return {
-      root: root.path,
       isTrusted: vscode.workspace.isTrusted,
       ...settings,
       profile: chosen ?? settings.profile,
       grant: granted,
-      ...machine,
     };
   }
 }

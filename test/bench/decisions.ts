@@ -6,6 +6,8 @@ import { ensureCodex } from '../../scripts/codex.mjs';
 import { ok } from '../../src/base/result.ts';
 import { defaultApproval } from '../../src/runtime/approvals/approvalPolicy.ts';
 import type { CommandRequest } from '../../src/runtime/orchestrator.ts';
+import type { Roots } from '../../src/runtime/roots.ts';
+import { localMachine } from '../../src/runtime/machines/localMachine.ts';
 import { Orchestrator } from '../../src/runtime/orchestrator.ts';
 import { createBashParser } from '../../src/sandbox/commands/bashParser.ts';
 import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
@@ -35,20 +37,22 @@ export async function measureDecisions(rounds = 500): Promise<void> {
   const root = { name: 'root', path: folder.path };
   const machine = nodeMachine();
   const recent = new RecentPolicies();
+  const roots: Roots = {
+    list: () => [root],
+    active: () => root,
+    policyFor: () => recent.resolve({ ...machine, root: root.path, isTrusted: true, user: {} }),
+    approvalPolicyFor: () => ok(defaultApproval),
+    rulesFor: async () => rules,
+    environmentOf: () => 'local',
+    reviewModeFor: () => 'never',
+  };
+  const parentEnv = { ...process.env, SHELL: '/bin/bash' };
+  const local = localMachine({ roots, parentEnv, helperFolder });
   const orchestrator = new Orchestrator({
-    roots: {
-      list: () => [root],
-      active: () => root,
-      policyFor: () => recent.resolve({ ...machine, root: root.path, isTrusted: true, user: {} }),
-      approvalPolicyFor: () => ok(defaultApproval),
-      rulesFor: async () => rules,
-      environmentOf: () => 'local',
-      reviewModeFor: () => 'never',
-    },
-    parentEnv: { ...process.env, SHELL: '/bin/bash' },
+    roots,
+    machineOf: async () => ok(local),
+    parentEnv,
     parseScript: createBashParser(),
-    machine,
-    helperFolder,
   });
   const times: number[] = [];
   for (let round = -50; round < rounds; round++) {

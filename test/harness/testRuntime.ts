@@ -102,7 +102,7 @@ export async function createTestRuntime(
   const settings = typeof user === 'function' ? user(folder.path) : user;
   const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
     const policy = testPolicy(folder.path, settings);
-    const all = [...grants.wideningsOf(folder.path), ...widenings];
+    const all = [...grants.wideningsOf(root), ...widenings];
     return ok(
       all.length === 0
         ? policy
@@ -117,7 +117,7 @@ export async function createTestRuntime(
       active: () => root,
       policyFor,
       approvalPolicyFor: () => ok(approval),
-      rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(folder.path)),
+      rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(root)),
       environmentOf: () => 'local',
       reviewModeFor: () => reviewMode,
     },

@@ -42,7 +42,7 @@ describe('the answers to a denial', () => {
     grants,
     policies: {
       policyFor: (_root: unknown, widenings: readonly Widening[] = []) =>
-        ok([...grants.wideningsOf('/w'), ...widenings].length > 0 ? wide : narrow),
+        ok([...grants.wideningsOf({ path: '/w' }), ...widenings].length > 0 ? wide : narrow),
     },
     runAgain: async (_record: DenialRecord, widenings: readonly Widening[] = []) => {
       runs.push(widenings);
@@ -66,7 +66,9 @@ describe('the answers to a denial', () => {
     it(`"${label}" keeps ${kept ?? 'nothing'} and ${ran === undefined ? 'runs nothing' : 'runs it again'}`, async () => {
       const shown = await pickFromList(label, () => allowDenied(options(), record));
       assert.deepEqual(
-        grants.list('/w').map(({ lasts, until }) => (until === undefined ? lasts : `${lasts}, ends`)),
+        grants
+          .list({ path: '/w' })
+          .map(({ lasts, until }) => (until === undefined ? lasts : `${lasts}, ends`)),
         kept === undefined ? [] : [kept],
       );
       assert.deepEqual(runs, ran === undefined ? [] : [ran]);

@@ -9,6 +9,7 @@ import type { PolicyNode } from '../../src/ui/policyView/policyTree.ts';
 import { PolicyTree } from '../../src/ui/policyView/policyTree.ts';
 import { EnvironmentChoices } from '../../src/ui/environments/environmentChoices.ts';
 import { PolicyStore } from '../../src/ui/policyStore.ts';
+import { RemotePolicies } from '../../src/runtime/machines/remotePolicies.ts';
 import { RootChoices } from '../../src/ui/rootChoices.ts';
 import type { SandboxHealth } from '../../src/ui/sandboxHealth.ts';
 import { sessionItem } from '../../src/ui/sessions/sessionTree.ts';
@@ -35,7 +36,7 @@ describe('the view of the policy', () => {
     choices = new RootChoices(storage);
     environments = new EnvironmentChoices(storage);
     grants = new GrantStore();
-    policies = new PolicyStore(choices, environments, grants, quiet);
+    policies = new PolicyStore(choices, environments, new RemotePolicies(), grants, quiet);
     trouble = undefined;
     const health = { errorFor: () => trouble, onDidChange: () => ({ dispose: () => {} }) };
     tree = new PolicyTree({ policies, grants, health: health as unknown as SandboxHealth });

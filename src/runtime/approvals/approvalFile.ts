@@ -41,7 +41,7 @@ const storedSchema: z.ZodType<StoredApprovals> = z.object({
     z.object({
       id: z.string(),
       owner: z.string(),
-      root: z.object({ name: z.string(), path: z.string() }),
+      root: z.object({ name: z.string(), path: z.string(), environment: z.string().exactOptional() }),
       commandLine: z.string(),
       cwd: z.string(),
       title: z.string(),

@@ -59,7 +59,14 @@ export class Consent {
     { title, reason, widenings, mayLeave }: PartQuestion,
     { owner, signal }: Pick<ToolContext, 'owner' | 'signal'>,
   ): Promise<Answer> {
-    const scope = JSON.stringify({ part: argv, root: root.path, cwd, mode: policy.mode, widenings });
+    const scope = JSON.stringify({
+      part: argv,
+      root: root.path,
+      environment: root.environment,
+      cwd,
+      mode: policy.mode,
+      widenings,
+    });
     if (this.#approvals.remembers(scope)) {
       return once(widenings);
     }
@@ -100,12 +107,18 @@ export class Consent {
 
 /** The command on a line of its own, as text for a card. The agent's own words cannot look like another paragraph. */
 function confirmationOf(judged: JudgedCommand, { title, reason, widenings }: Question): Confirmation {
-  const { request, requested, cwd } = judged;
+  const { request, requested, cwd, root } = judged;
+  const machine = root.environment === undefined ? '' : ` on ${pathWords(root.environment)}`;
   const said = requested.justification?.replaceAll(/\s+/g, ' ');
   const words = said === undefined ? [] : [`The agent says: “${said}”`];
   return {
     title,
-    message: [request.cmd, `It runs in ${pathWords(cwd)}.`, reasonFor(judged, reason), ...words].join('\n\n'),
+    message: [
+      request.cmd,
+      `It runs in ${pathWords(cwd)}${machine}.`,
+      reasonFor(judged, reason),
+      ...words,
+    ].join('\n\n'),
     scope: scopeOf(judged, widenings),
   };
 }
@@ -134,5 +147,15 @@ function scopeOf(
   widenings: readonly Widening[],
 ): string {
   const { cmd, login, isTty } = request;
-  return JSON.stringify({ root: root.path, cwd, shell, login, isTty, cmd, mode: policy.mode, widenings });
+  return JSON.stringify({
+    root: root.path,
+    environment: root.environment,
+    cwd,
+    shell,
+    login,
+    isTty,
+    cmd,
+    mode: policy.mode,
+    widenings,
+  });
 }

@@ -17,6 +17,8 @@ export interface Grant {
   readonly id: string;
   /** The root's canonical path. */
   readonly root: string;
+  /** The machine that it is for; this one without. */
+  readonly environment?: string;
   readonly what: Grantable;
   readonly lasts: GrantScope;
   /** When it ends, in milliseconds since the epoch; absent: when it is revoked. */

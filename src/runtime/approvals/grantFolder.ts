@@ -10,6 +10,7 @@ import { grantableSchema } from './grant.ts';
 const grantSchema = z.object({
   id: z.string(),
   root: z.string(),
+  environment: z.string().exactOptional(),
   what: grantableSchema,
   lasts: z.literal('root'),
   until: z.number().optional(),

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
+import type { Root } from '../roots.ts';
 import type { Grant, Grantable } from './grant.ts';
 import type { GrantFolder } from './grantFolder.ts';
 
@@ -27,29 +28,34 @@ export class GrantStore implements Disposable {
     this.#awaitNextEnd();
   }
 
-  /** The grants in force, oldest first; of one root when it is given. */
-  list(root?: string): readonly Grant[] {
+  /** The grants in force, oldest first; of one root, and the machine that it is on, when it is given. */
+  list(root?: GrantedRoot): readonly Grant[] {
     const now = Date.now();
     return [...(this.#folder?.list() ?? []), ...this.#ofSession]
-      .filter((grant) => root === undefined || grant.root === root)
+      .filter((grant) => root === undefined || isOf(root, grant))
       .filter(({ until }) => until === undefined || until > now)
       .sort((a, b) => a.grantedAt - b.grantedAt);
   }
 
   /** What the grants of a root add to its policy. */
-  wideningsOf(root: string): readonly Widening[] {
+  wideningsOf(root: GrantedRoot): readonly Widening[] {
     return this.list(root).flatMap(({ what }) => (what.kind === 'prefix' ? [] : [what]));
   }
 
   /** The beginnings of commands that run without a question in a root. */
-  prefixesOf(root: string): readonly (readonly string[])[] {
+  prefixesOf(root: GrantedRoot): readonly (readonly string[])[] {
     return this.list(root).flatMap(({ what }) => (what.kind === 'prefix' ? [what.words] : []));
   }
 
   /** Adds a grant; those for the same thing in the same root make room for it. */
   async add(grant: Omit<Grant, 'id' | 'grantedAt'>): Promise<Grant> {
     const added: Grant = { ...grant, id: randomUUID(), grantedAt: Date.now() };
-    const replaced = this.list(grant.root).filter(({ what }) => keyOf(what) === keyOf(grant.what));
+    const replaced = this.list().filter(
+      (other) =>
+        other.root === grant.root &&
+        other.environment === grant.environment &&
+        keyOf(other.what) === keyOf(grant.what),
+    );
     if (added.lasts === 'root' && this.#folder !== undefined) {
       await this.#folder.add(added);
     } else {
@@ -95,6 +101,13 @@ export class GrantStore implements Disposable {
     }, delayMs);
     this.#timer.unref();
   }
+}
+
+/** What was granted for one machine opens nothing on another. */
+type GrantedRoot = Pick<Root, 'path' | 'environment'>;
+
+function isOf({ path, environment }: GrantedRoot, grant: Grant): boolean {
+  return grant.root === path && grant.environment === environment;
 }
 
 /** What a grant is for: a path for reading and the same path for writing are one. */

@@ -13,6 +13,7 @@ export async function keepGrants(
   }
   const common = {
     root: root.path,
+    ...(root.environment !== undefined && { environment: root.environment }),
     lasts,
     because,
     ...(forMs !== undefined && { until: Date.now() + forMs }),

@@ -5,6 +5,8 @@ import { policyClauses, sandboxModes } from '../../sandbox/policy/policy.ts';
 /** What ties the entries of one command, or of one grant, together: never used twice. */
 const id = z.string().min(1);
 const root = z.string();
+/** The machine that it is about; the one that keeps the log without. */
+const environment = z.string().exactOptional();
 const command = z.string();
 
 const judgement = z.object({
@@ -21,6 +23,7 @@ const decision = z.object({
   command,
   cwd: z.string(),
   root,
+  environment,
   /** Who wants it to run. */
   owner: z.enum(['agent', 'person']),
   /** The session that it is a child command of. */
@@ -44,6 +47,7 @@ const takeover = z.object({
   command,
   cwd: z.string(),
   root,
+  environment,
   session: z.int().nonnegative(),
   policy: z.string(),
 });
@@ -53,6 +57,7 @@ const end = z.object({
   id,
   command,
   root,
+  environment,
   /** Absent, as the exit code is, when it could not be started: `failure` says why, or why nobody knows how it ended. */
   session: z.int().nonnegative().optional(),
   exitCode: z.int().optional(),
@@ -75,6 +80,7 @@ const grant = z.object({
   kind: z.literal('grant'),
   id,
   root,
+  environment,
   what: grantableSchema,
   lasts: z.enum(['session', 'root']),
   /** Milliseconds since 1970; absent: until it is revoked. */
@@ -84,7 +90,7 @@ const grant = z.object({
 });
 
 /** A person took a grant back. One whose time is over ends without an entry: its `until` says when. */
-const revoke = z.object({ kind: z.literal('revoke'), id, root, what: grantableSchema });
+const revoke = z.object({ kind: z.literal('revoke'), id, root, environment, what: grantableSchema });
 
 /** What the runtime records. */
 export const auditEventSchema = z.discriminatedUnion('kind', [decision, takeover, end, grant, revoke]);

@@ -35,7 +35,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         entry.command,
         judgement?.place === undefined ? deciders[by] : `${deciders[by]} (${judgement.place})`,
         reason ?? '',
-        `for ${owner === 'agent' ? 'an agent' : 'a person'} in ${cwd}`,
+        `for ${owner === 'agent' ? 'an agent' : 'a person'} in ${cwd}${machineOf(entry)}`,
         `${sandbox.where} the sandbox (${sandbox.mode})`,
         judgement === undefined ? '' : `class ${judgement.class}`,
         `policy ${policy.slice(0, 8)}`,
@@ -45,7 +45,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
       return [
         entry.command,
         `session ${entry.session} was taken over by the window that was loaded next`,
-        `in ${entry.cwd}`,
+        `in ${entry.cwd}${machineOf(entry)}`,
         `policy ${entry.policy.slice(0, 8)}`,
       ];
     case 'end':
@@ -58,7 +58,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         ),
         entry.findings === 0 ? '' : `${entry.findings} disarmed`,
         `${(entry.durationMs / 1000).toFixed(1)} s`,
-        `in ${entry.root}`,
+        `in ${entry.root}${machineOf(entry)}`,
       ];
     case 'grant': {
       const end =
@@ -69,11 +69,11 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         describeWidening(entry.what),
         entry.lasts === 'session' ? 'for this window' : `for the folder, ${end}`,
         `for ${entry.because}`,
-        `in ${entry.root}`,
+        `in ${entry.root}${machineOf(entry)}`,
       ];
     }
     case 'revoke':
-      return [describeWidening(entry.what), `in ${entry.root}`];
+      return [describeWidening(entry.what), `in ${entry.root}${machineOf(entry)}`];
     case 'start':
       return [`process ${entry.pid} began a file`];
     case 'gap':
@@ -86,6 +86,10 @@ function failureWords({ failure, exitCode }: Extract<AuditEntry, { kind: 'end' }
     return '';
   }
   return exitCode === undefined ? `not started: ${failure}` : `lost: ${failure}`;
+}
+
+function machineOf({ environment }: { readonly environment?: string }): string {
+  return environment === undefined ? '' : ` on ${environment}`;
 }
 
 /** `2026-11-30 09:05:07`, where the reader is. */

@@ -7,6 +7,7 @@ import type { PrefixRule } from '../../sandbox/rules/rule.ts';
 import type { Answer } from '../approvals/approval.ts';
 import type { JudgedCommand, JudgedPart, PreparedCommand } from '../orchestrator.ts';
 import type { ExitStatus } from '../exec/execBackend.ts';
+import type { Root } from '../roots.ts';
 import type { Session } from '../sessions/session.ts';
 import type { Audit } from './audit.ts';
 import type { AuditEvent } from './auditEntry.ts';
@@ -95,7 +96,7 @@ export class CommandAudit {
       id: this.id,
       command: this.#commandLine,
       cwd,
-      root: root.path,
+      ...where(root),
       session,
       policy: policyHash(policy),
     });
@@ -112,7 +113,7 @@ export class CommandAudit {
         kind: 'end',
         id: this.id,
         command: this.#commandLine,
-        root: session.root.path,
+        ...where(session.root),
         session: session.id,
         exitCode: state.exitCode,
         ...(state.failure !== undefined && { failure: state.failure }),
@@ -133,7 +134,7 @@ export class CommandAudit {
       kind: 'end',
       id: this.id,
       command: this.#commandLine,
-      root: root.path,
+      ...where(root),
       ...this.#ofSession(),
       exitCode: exit.exitCode,
       ...(exit.signal !== undefined && { signal: exit.signal }),
@@ -149,7 +150,7 @@ export class CommandAudit {
       kind: 'end',
       id: this.id,
       command: this.#commandLine,
-      root: prepared.root.path,
+      ...where(prepared.root),
       ...this.#ofSession(),
       failure,
       denials: [],
@@ -165,7 +166,10 @@ export class CommandAudit {
   #about(
     place: Pick<PreparedCommand, 'cwd' | 'root'> & Partial<Pick<JudgedCommand, 'judgement'>>,
     owner: DecisionEvent['owner'],
-  ): Pick<DecisionEvent, 'kind' | 'id' | 'command' | 'cwd' | 'root' | 'owner' | 'session' | 'judgement'> {
+  ): Pick<
+    DecisionEvent,
+    'kind' | 'id' | 'command' | 'cwd' | 'root' | 'environment' | 'owner' | 'session' | 'judgement'
+  > {
     const { judgement } = place;
     const rule = judgement && decidingRule(judgement);
     return {
@@ -173,7 +177,7 @@ export class CommandAudit {
       id: this.id,
       command: this.#commandLine,
       cwd: place.cwd,
-      root: place.root.path,
+      ...where(place.root),
       owner,
       ...this.#ofSession(),
       ...(judgement !== undefined && {
@@ -185,6 +189,10 @@ export class CommandAudit {
       }),
     };
   }
+}
+
+function where({ path, environment }: Root): Pick<DecisionEvent, 'root' | 'environment'> {
+  return { root: path, ...(environment !== undefined && { environment }) };
 }
 
 function deciderOf({ decision, judgement }: JudgedCommand): DecisionEvent['by'] {

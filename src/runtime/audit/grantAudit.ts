@@ -23,6 +23,6 @@ export function auditGrants(grants: GrantStore, audit: Audit): Disposable {
   return store;
 }
 
-function about({ id, root, what }: Grant): Pick<Grant, 'id' | 'root' | 'what'> {
-  return { id, root, what };
+function about({ id, root, environment, what }: Grant): Pick<Grant, 'id' | 'root' | 'environment' | 'what'> {
+  return { id, root, ...(environment !== undefined && { environment }), what };
 }

@@ -21,7 +21,7 @@ export interface Ground {
 }
 
 export interface Surroundings {
-  readonly script: RunningScript;
+  readonly script: Omit<RunningScript, 'machine'>;
   readonly sandbox: HeldPaths;
   readonly searchPath: string;
   /** Canonical paths of the open roots: commands write in all of them. */

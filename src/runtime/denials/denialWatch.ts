@@ -33,9 +33,12 @@ export class DenialWatch {
 
   /** What would let a denied action through: only what a person may grant, and what nothing stricter takes back. */
   fixesFor(denial: Denial, policy: SandboxPolicy, root: Root): readonly Widening[] {
-    return wideningsFor(denial, policy, this.#machine).filter((widening) =>
-      isGivable(this.#roots, root, widening),
-    );
+    // What a path of another machine leads to is looked up there, once it is granted.
+    const machine =
+      root.environment === undefined
+        ? this.#machine
+        : { ...this.#machine, canonicalize: (path: string) => path };
+    return wideningsFor(denial, policy, machine).filter((widening) => isGivable(this.#roots, root, widening));
   }
 
   /** Whether a person may take a command of the root out of the sandbox. */

@@ -26,7 +26,7 @@ import {
 
 export interface PatchRunnerOptions {
   readonly host: PatchHost;
-  readonly roots: Roots;
+  readonly roots: Pick<Roots, 'reviewModeFor'>;
   readonly log: Log;
   readonly accessUnder: AccessUnder;
 }
@@ -34,7 +34,7 @@ export interface PatchRunnerOptions {
 export interface PatchCall {
   readonly text: string;
   /** Where the call was made; decides the policy. */
-  readonly place: Place;
+  readonly place: Pick<Place, 'cwd' | 'root' | 'policy'> & Partial<Pick<Place, 'machine'>>;
   /** Absolute path that names in the patch are relative to; the place's own folder by default. */
   readonly cwd?: string | undefined;
   readonly signal: AbortSignal;
@@ -61,8 +61,11 @@ export class PatchRunner {
     if (patch.value.sections.length === 0) {
       return emptyPatch();
     }
-    const { policy, root } = place;
+    const { policy, root, machine } = place;
     const mode = roots.reviewModeFor(root);
+    if (machine?.applyPatch !== undefined) {
+      return machine.applyPatch({ text, place, cwd, reviewMode: mode, signal });
+    }
     const access = this.#rulesUnder(policy, mode);
     const planned = await planPatch(patch.value, {
       files: host.files,

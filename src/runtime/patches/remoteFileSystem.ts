@@ -14,17 +14,17 @@ import { FileError } from '../../patch/files/fileSystem.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
 import { errorCodes, RpcError } from '../execServer/protocol/errors.ts';
 import { pathOf, uriOf } from '../execServer/protocol/fileUri.ts';
-import type { SandboxContext } from '../execServer/protocol/sandboxContext.ts';
+import type { ParamsFor } from '../execServer/protocol/methods.ts';
+
+/** The sandbox of a call; null: none. */
+type Sandbox = NonNullable<ParamsFor<'fs/readFile'>['sandbox']> | null;
 
 /**
  * The files of another machine, by the file methods of the protocol alone: for servers that are not Cordon's own. There
  * is no rename among them, so files are written in place, and put back from what was read or copied aside. Permission
  * bits cannot be told: a replaced file keeps its own, a new one gets the default.
  */
-export function createRemoteFileSystem(
-  client: Pick<ExecClient, 'call'>,
-  sandbox: SandboxContext | null,
-): FileSystem {
+export function createRemoteFileSystem(client: Pick<ExecClient, 'call'>, sandbox: Sandbox): FileSystem {
   const calls = new FileCalls(client, sandbox);
   return {
     stat: (path) => calls.stat(path),
@@ -174,9 +174,9 @@ async function restoring(path: string, savedAs: string, action: () => Promise<vo
 /** The file methods of one server under one sandbox, with errors as {@link FileSystem} has them. */
 class FileCalls {
   readonly #client: Pick<ExecClient, 'call'>;
-  readonly #sandbox: SandboxContext | null;
+  readonly #sandbox: Sandbox;
 
-  constructor(client: Pick<ExecClient, 'call'>, sandbox: SandboxContext | null) {
+  constructor(client: Pick<ExecClient, 'call'>, sandbox: Sandbox) {
     this.#client = client;
     this.#sandbox = sandbox;
   }
@@ -332,7 +332,7 @@ class FileCalls {
     }
   }
 
-  #at(path: string): { readonly path: string; readonly sandbox: SandboxContext | null } {
+  #at(path: string): { readonly path: string; readonly sandbox: Sandbox } {
     return { path: uriOf(path), sandbox: this.#sandbox };
   }
 

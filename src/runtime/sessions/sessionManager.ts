@@ -20,7 +20,7 @@ const lastId = 99_999;
 export type SessionRequest = Pick<SessionRecord, 'commandLine' | 'cwd' | 'root' | 'policy' | 'owner'> &
   Partial<Pick<SessionRecord, 'environment' | 'audit'>> &
   Pick<SessionInfo, 'adviseOn'> &
-  Pick<StartParams, 'argv' | 'env' | 'tty' | 'door'>;
+  Pick<StartParams, 'argv' | 'env' | 'inheritsEnvironment' | 'tty' | 'door'>;
 
 /**
  * Owns every session: numbers them, bounds their count, and when disposed ends those that nobody could take over. An
@@ -86,6 +86,7 @@ export class SessionManager {
       argv: request.argv,
       cwd: request.cwd,
       env: request.env,
+      ...(request.inheritsEnvironment !== undefined && { inheritsEnvironment: request.inheritsEnvironment }),
       policy: request.policy,
       ...(tty !== undefined && { tty }),
       ...(request.door !== undefined && { door: request.door }),

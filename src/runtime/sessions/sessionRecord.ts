@@ -7,7 +7,7 @@ const sessionRecord = z.object({
   id: z.int(),
   commandLine: z.string(),
   cwd: z.string(),
-  root: z.object({ name: z.string(), path: z.string() }),
+  root: z.object({ name: z.string(), path: z.string(), environment: z.string().exactOptional() }),
   policy: z.custom<SandboxPolicy>(looksLikePolicy),
   owner: z.enum(['agent', 'person']),
   /** The environment that runs it. */

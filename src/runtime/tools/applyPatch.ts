@@ -38,7 +38,7 @@ export function createApplyPatchTool(
     confirmation: async () => undefined,
 
     async invoke({ input, workdir }, { signal }) {
-      const place = orchestrator.locate(workdir);
+      const place = await orchestrator.locate(workdir);
       return place.ok
         ? patches.run({ text: input, place: place.value, signal })
         : toolError('apply_patch', place.error);

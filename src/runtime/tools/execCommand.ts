@@ -146,7 +146,7 @@ export function createExecCommandTool({
       case 'implicit':
         return { text: `apply_patch verification failed: ${implicitPatchMessage}`, isError: true };
       case 'patch': {
-        const place = orchestrator.locate(workdir);
+        const place = await orchestrator.locate(workdir);
         if (!place.ok) {
           return toolError('exec_command', place.error);
         }

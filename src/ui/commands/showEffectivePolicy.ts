@@ -38,7 +38,7 @@ export function registerShowEffectivePolicy({
             launcher: launcherWords(policies.policyFor(root), health),
             parentEnv: process.env,
             approval: policies.approvalPolicyFor(root),
-            grants: grants.list(root.path),
+            grants: grants.list(root),
             now: new Date(),
           }),
         );

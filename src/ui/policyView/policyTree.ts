@@ -73,7 +73,7 @@ export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposab
       policy: policies.policyFor(root),
       approval: policies.approvalPolicyFor(root),
       rules: await policies.rulesFor(root),
-      grants: grants.list(root.path),
+      grants: grants.list(root),
       parentEnv: process.env,
       now: new Date(),
     });

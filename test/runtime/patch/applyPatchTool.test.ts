@@ -4,15 +4,12 @@ import { rm } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
-import { ok } from '../../../src/base/result.ts';
 import { createAccessUnder } from '../../../src/patch/accessUnder.ts';
 import { createDiskPatchHost } from '../../../src/patch/diskPatchHost.ts';
 import type { PatchHost, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
 import type { ReviewMode } from '../../../src/patch/reviewMode.ts';
-import { neverAsk } from '../../../src/runtime/approvals/approvalPolicy.ts';
 import { PatchRunner } from '../../../src/runtime/patches/patchRunner.ts';
 import type { PolicyInput } from '../../../src/sandbox/policy/input.ts';
-import { noRules } from '../../../src/sandbox/rules/rule.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTestRuntime, testPolicy } from '../../harness/testRuntime.ts';
 import type { TestRuntime } from '../../harness/testRuntime.ts';
@@ -230,15 +227,7 @@ describe('apply_patch', () => {
       const policy = { ...trusted, sources: { ...trusted.sources, mode: 'untrusted' } } as const;
       const runner = new PatchRunner({
         host: { ...createDiskPatchHost(createAccessUnder()), review: () => assert.fail('asked') },
-        roots: {
-          list: () => [root],
-          active: () => root,
-          policyFor: () => ok(policy),
-          approvalPolicyFor: () => ok(neverAsk),
-          rulesFor: async () => noRules,
-          environmentOf: () => 'local',
-          reviewModeFor: () => 'always',
-        },
+        roots: { reviewModeFor: () => 'always' },
         log: silentLog,
         accessUnder: createAccessUnder(),
       });

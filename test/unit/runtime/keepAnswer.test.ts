@@ -45,7 +45,7 @@ describe('an answer whose grant cannot be kept', () => {
     assert.deepEqual(grants.list(), []);
     assert.equal(await approvals.answer(asked.id, forTheSession), true);
     assert.deepEqual(await answer, forTheSession);
-    assert.equal(grants.list('/w').length, 1);
+    assert.equal(grants.list({ path: '/w' }).length, 1);
     approvals.dispose();
     grants.dispose();
   });

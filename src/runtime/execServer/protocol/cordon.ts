@@ -7,6 +7,8 @@ import {
   sandboxModes,
   tmpModes,
 } from '../../../sandbox/policy/policy.ts';
+import { wideningSchema } from '../../../sandbox/policy/widening.ts';
+import { reviewModes } from '../../../patch/reviewMode.ts';
 import { fileUri } from './fileUri.ts';
 
 /**
@@ -161,6 +163,8 @@ export const configureParams = z.object({
 export const resolvePolicyParams = z.object({
   /** Of `PolicyInput` without the machine's own part; checked as settings are. */
   input: z.record(z.string(), z.unknown()),
+  /** On top, of the person: narrowed like all of theirs. What has become a link since opens nothing. */
+  widenings: z.array(wideningSchema).optional(),
 });
 export const resolvePolicyResult = z.union([
   z.object({ policy: wirePolicy }),
@@ -168,6 +172,18 @@ export const resolvePolicyResult = z.union([
     problem: z.object({ field: z.string(), message: z.string(), hint: z.string(), source: sources }),
   }),
 ]);
+
+/** Applies a patch to the files there: all of it or nothing, whatever becomes of the connection. */
+export const applyPatchParams = z.object({
+  patch: z.string(),
+  /** What the names in it are relative to. */
+  cwd: fileUri,
+  policy: wirePolicy,
+  /** Nobody can review it there: what would have to wait for a person is refused. */
+  reviewMode: z.enum(reviewModes),
+});
+/** What the model reads. */
+export const applyPatchResult = z.object({ text: z.string(), isError: z.boolean() });
 
 /** A door's connections: bytes both ways, each numbered by the server. */
 export const doorOpenedEvent = z.object({ processId, connectionId: z.string() });

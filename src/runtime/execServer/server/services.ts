@@ -1,6 +1,7 @@
 import { discoveryService } from '../services/discovery/discoveryService.ts';
 import { httpService } from '../services/http/httpService.ts';
 import type { ServerNetwork } from '../services/http/serverNetwork.ts';
+import { patchHandlers } from '../services/patches/patchService.ts';
 import { processService } from '../services/processes/processService.ts';
 import { policyHandlers } from '../services/sandboxContext/policyService.ts';
 import type { ServiceFactory } from './service.ts';
@@ -21,6 +22,7 @@ export interface ServiceSurroundings {
 /** Everything that a connection is served with. A new concern is a folder in `services` and a line here. */
 export function serviceFactories({
   sessionOf,
+  bundleFolder,
   parentEnv: environment,
   network,
 }: ServiceSurroundings): readonly ServiceFactory[] {
@@ -29,5 +31,6 @@ export function serviceFactories({
     httpService({ network, environment }),
     discoveryService({ environment }),
     () => ({ handlers: policyHandlers() }),
+    () => ({ handlers: patchHandlers({ trustedPaths: [bundleFolder] }) }),
   ];
 }

@@ -37,8 +37,8 @@ describe('grants', () => {
   it('are kept for a root, and seen and revoked by every window at once', async () => {
     const [one, other] = [open(), open()];
     const grant = await one.add(write);
-    assert.deepEqual(other.wideningsOf('/w/app'), [write.what]);
-    assert.deepEqual(other.wideningsOf('/w'), []);
+    assert.deepEqual(other.wideningsOf({ path: '/w/app' }), [write.what]);
+    assert.deepEqual(other.wideningsOf({ path: '/w' }), []);
     await other.revoke([grant.id]);
     assert.deepEqual(one.list(), []);
   });
@@ -55,10 +55,10 @@ describe('grants', () => {
     await store.add({ ...write, lasts: 'session', until: Date.now() + 60_000 });
     await store.add({ ...write, root: '/w/other' });
     assert.deepEqual(
-      store.list('/w/app').map(({ what, lasts }) => [what, lasts]),
+      store.list({ path: '/w/app' }).map(({ what, lasts }) => [what, lasts]),
       [[write.what, 'session']],
     );
-    assert.equal(store.list('/w/other').length, 1);
+    assert.equal(store.list({ path: '/w/other' }).length, 1);
   });
 
   it('end by themselves, and say so', async () => {
@@ -73,8 +73,8 @@ describe('grants', () => {
     const store = open();
     await store.add({ ...write, what: { kind: 'prefix', words: ['npm', 'test'] } });
     await store.add(write);
-    assert.deepEqual(store.prefixesOf('/w/app'), [['npm', 'test']]);
-    assert.deepEqual(store.wideningsOf('/w/app'), [write.what]);
+    assert.deepEqual(store.prefixesOf({ path: '/w/app' }), [['npm', 'test']]);
+    assert.deepEqual(store.wideningsOf({ path: '/w/app' }), [write.what]);
   });
 
   it('of no known shape open nothing, whatever else is in the folder', async () => {

@@ -4,7 +4,7 @@ import type { Result } from '../../../../base/result.ts';
 import type { PolicyProblem } from '../../../../sandbox/policy/input.ts';
 import { readManagedPolicy } from '../../../../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../../../../sandbox/policy/nodeMachine.ts';
-import { resolvePolicy } from '../../../../sandbox/policy/resolve.ts';
+import { resolveWidened } from '../../../../sandbox/policy/resolveWidened.ts';
 import { fileUri, pathOf } from '../../protocol/fileUri.ts';
 import { errorCodes, RpcError } from '../../protocol/errors.ts';
 import type { Handlers } from '../../server/service.ts';
@@ -33,7 +33,7 @@ export function policyHandlers({
   managed = () => readManagedPolicy(process.platform),
 }: PolicyServiceOptions = {}): Handlers {
   return {
-    'cordon/policy/resolve': ({ input }) => {
+    'cordon/policy/resolve': ({ input, widenings = [] }) => {
       const parsed = inputSchema.safeParse(input);
       if (!parsed.success) {
         throw new RpcError(errorCodes.invalidParams, `input: ${z.prettifyError(parsed.error)}`);
@@ -48,17 +48,20 @@ export function policyHandlers({
         return { problem: noFolder(pathOf(parsed.data.root)) };
       }
       const { profiles, profile, grant, workspace, user, isTrusted } = parsed.data;
-      const policy = resolvePolicy({
-        ...machine,
-        root,
-        isTrusted,
-        user,
-        profiles,
-        profile,
-        managed: demands.value,
-        ...(grant !== undefined && { grant }),
-        ...(workspace !== undefined && { workspace }),
-      });
+      const policy = resolveWidened(
+        {
+          ...machine,
+          root,
+          isTrusted,
+          user,
+          profiles,
+          profile,
+          managed: demands.value,
+          ...(grant !== undefined && { grant }),
+          ...(workspace !== undefined && { workspace }),
+        },
+        widenings,
+      );
       return policy.ok ? { policy: toWire(policy.value) } : { problem: policy.error };
     },
   };

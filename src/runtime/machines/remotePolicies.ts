@@ -1,0 +1,46 @@
+import { Emitter } from '../../base/event.ts';
+import type { Result } from '../../base/result.ts';
+import { fail, ok } from '../../base/result.ts';
+import { expectedPolicy } from '../../sandbox/policy/expectedPolicy.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { Widening } from '../../sandbox/policy/widening.ts';
+import type { PolicyError, Root, RootSettings } from '../roots.ts';
+
+/**
+ * What other machines made of the settings of roots, for those who show it: the last answer to exactly these settings.
+ * Whoever runs something asks the machine itself.
+ */
+export class RemotePolicies {
+  readonly #didChange = new Emitter<void>();
+  /** One was resolved. */
+  readonly onDidChange = this.#didChange.event;
+  readonly #known = new Map<string, { readonly words: string; readonly policy: SandboxPolicy }>();
+
+  keep(root: Root, settings: RootSettings, policy: SandboxPolicy): void {
+    const words = JSON.stringify(settings);
+    const isNews = this.#known.get(keyOf(root))?.words !== words;
+    this.#known.set(keyOf(root), { words, policy });
+    if (isNews) {
+      this.#didChange.fire();
+    }
+  }
+
+  policyFor(
+    root: Root,
+    settings: RootSettings,
+    widenings: readonly Widening[],
+  ): Result<SandboxPolicy, PolicyError> {
+    const known = this.#known.get(keyOf(root));
+    return known?.words === JSON.stringify(settings)
+      ? ok(expectedPolicy(known.policy, widenings))
+      : fail({
+          field: 'cordon.environment',
+          message: `What the sandbox of ${root.name} allows is decided on ${root.environment}, and was not asked there yet.`,
+          hint: 'The next command asks.',
+        });
+  }
+}
+
+function keyOf({ path, environment }: Root): string {
+  return JSON.stringify([environment, path]);
+}
