@@ -11,6 +11,7 @@ import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { ExecServerFlags, ListenFlag } from './execServerFlags.ts';
 import { execServerFlags } from './execServerFlags.ts';
 import { cliCompanion, cliHelperFolder, ownFolder } from './policyFlags.ts';
+import { UsageError } from './usageError.ts';
 import { ownVersion } from './version.ts';
 
 /** As the reference has it. */
@@ -80,11 +81,17 @@ async function listen(flag: ListenFlag, accept: Accept): Promise<Listener> {
 }
 
 function openLog(path: string | undefined): ServerLog {
-  return path === undefined
-    ? silentServerLog
-    : fileLog(path, (error) => {
-        process.stderr.write(`cordon exec-server: --log ${path}: ${error.message}\n`);
-      });
+  if (path === undefined) {
+    return silentServerLog;
+  }
+  try {
+    return fileLog(path, (error) => {
+      process.stderr.write(`cordon exec-server: --log ${path}: ${error.message}\n`);
+    });
+  } catch (error) {
+    const reason = (error as Error).message;
+    throw new UsageError(`--log ${path} is not possible: ${reason}. Name a file that can be written.`);
+  }
 }
 
 /** What commands must never write. */

@@ -5,8 +5,11 @@ import type { ServiceFactory } from '../../server/service.ts';
 import type { Session } from '../../server/session.ts';
 import type { ServedProcess } from './servedProcess.ts';
 
-/** Reads of a connection that wait; a further one is answered as if its time were up. */
-const maxWaitingReads = 1024;
+/**
+ * Reads of a connection that wait; a further one is answered as if its time were up. Far fewer than the requests
+ * without an answer at which a connection reads no more.
+ */
+const maxWaitingReads = 256;
 
 /** The processes of the session that the connection is attached to. */
 export function processService(sessionOf: () => Session): ServiceFactory {
