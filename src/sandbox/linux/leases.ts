@@ -24,9 +24,12 @@ export class Leases {
     mkdirSync(this.folder, { recursive: true, mode: 0o700 });
   }
 
-  /** True for a path that is empty because of this or another run: nothing of a person's. */
+  /**
+   * True for a path that is empty because of this or another run: nothing of a person's. Also for one that is gone
+   * since somebody saw it there: that run has ended.
+   */
   isMountPoint(path: string): boolean {
-    return isVacant(path) && exists(join(this.folder, leaseName(path)));
+    return (isVacant(path) && exists(join(this.folder, leaseName(path)))) || !exists(path);
   }
 
   /** Resolves when the run's keeper has put everything in order: soon after the end; false when it was killed. */
