@@ -60,13 +60,14 @@ export const secretNames = ['*KEY*', '*SECRET*', '*TOKEN*'];
 export const isSecretVariable = matchesName(secretNames);
 
 /** These load code into every program they reach, the launcher included; nobody may set them through Cordon. */
-const loaderNames = ['LD_*', 'DYLD_*'];
+export const loaderNames: readonly string[] = ['LD_*', 'DYLD_*'];
+export const isLoaderVariable = matchesName(loaderNames);
 
 /**
  * Variables through which the editor's own start-up leaks code or doors into a command: options and start files of
  * interpreters and git, and the sockets of the desktop and of key agents. A policy that sets them means it.
  */
-const inheritedHazards = [
+export const inheritedHazards: readonly string[] = [
   ...['NODE_OPTIONS', 'ELECTRON_RUN_AS_NODE', 'BASH_ENV', 'ENV', 'PYTHONSTARTUP'],
   ...['PERL5OPT', 'PERL5DB', 'RUBYOPT', 'JAVA_TOOL_OPTIONS', '_JAVA_OPTIONS'],
   ...['GIT_SSH', 'GIT_SSH_COMMAND', 'GIT_ASKPASS', 'SSH_ASKPASS', 'GIT_EXTERNAL_DIFF', 'GIT_PROXY_COMMAND'],
@@ -107,8 +108,7 @@ export function childEnvironment(input: ChildEnvironmentInput): Record<string, s
     ...input.request,
     ...markers(input),
   };
-  const isLoader = matchesName(loaderNames);
-  return Object.fromEntries(Object.entries(merged).filter(([name]) => !isLoader(name)));
+  return Object.fromEntries(Object.entries(merged).filter(([name]) => !isLoaderVariable(name)));
 }
 
 function inheritable({ policy, parent }: ChildEnvironmentInput): [string, string][] {

@@ -1,3 +1,4 @@
+import { dirname } from 'node:path';
 import {
   cacheModes,
   gitModes,
@@ -10,7 +11,20 @@ import { accesses } from '../../src/sandbox/policy/fileRules.ts';
 import type { Random } from './random.ts';
 
 /** Nothing of it exists on any machine, and all of it is hard for a URI. */
-const names = ['a b', 'ü', '50%', '%2e%2e', 'x#y?z', "it's", 'back\\slash', '~', 'two\nlines', '.env', 'c'];
+const names = [
+  'a b',
+  'ü',
+  '50%',
+  '%2e%2e',
+  'x#y?z',
+  "it's",
+  'back\\slash',
+  '~',
+  'two\nlines',
+  '.env',
+  '.vscode',
+  'c',
+];
 const sources: readonly PolicySource[] = [
   'default',
   'user',
@@ -77,4 +91,11 @@ function hostOf(random: Random): { readonly host: string; readonly port?: number
 
 function many<T>(random: Random, most: number, make: () => T): T[] {
   return Array.from({ length: random.integer(0, most) }, make);
+}
+
+/** At, below or above a path that a policy names. */
+export function randomPath(random: Random, { files, hidden, root }: SandboxPolicy): string {
+  const path = random.pick([root, ...files.map(({ path }) => path), ...hidden.map(({ folder }) => folder)]);
+  const below = random.pick([...names, 'x.pem', 'a', 'xyb', 'id_k']);
+  return random.pick([path, path === '/' ? `/${below}` : `${path}/${below}`, dirname(path)]);
 }

@@ -1,14 +1,14 @@
 import type { Result } from '../../../base/result.ts';
-import { fail, ok } from '../../../base/result.ts';
-import type { EnvironmentPolicy } from '../../../sandbox/environment.ts';
+import { ok } from '../../../base/result.ts';
 import { isUnsandboxed } from '../../../sandbox/policy/policy.ts';
 import type { SandboxError } from '../../../sandbox/sandboxManager.ts';
 import type { StartParams } from '../../exec/execBackend.ts';
-import type { CordonStart, WirePolicy } from '../protocol/cordon.ts';
+import type { CordonStart } from '../protocol/cordon.ts';
 import { uriOf } from '../protocol/fileUri.ts';
 import type { ParamsFor } from '../protocol/methods.ts';
 import { toWire } from '../services/sandboxContext/wirePolicy.ts';
 import type { ExecClient } from './execClient.ts';
+import { contextOfPolicy, environmentForPeers } from './policyContext.ts';
 
 /** A start in the words that the server understands; fails when it has none for a clause of the policy. */
 export function startParamsFor(
@@ -29,16 +29,13 @@ export function startParamsFor(
     return ok({ ...common, cordon: cordonPart(params) });
   }
   const inherited = params.inheritsEnvironment === true && {
-    envPolicy: wireEnvironment(params.policy.environment),
+    envPolicy: environmentForPeers(params.policy.environment),
   };
   if (isUnsandboxed(params.policy)) {
     return ok({ ...common, ...inherited });
   }
-  return fail({
-    kind: 'clause-unenforceable',
-    message: 'The server of this environment is not Cordon’s own and takes no policies.',
-    hint: 'Use an environment with Cordon’s own server.',
-  });
+  const context = contextOfPolicy(params.policy);
+  return context.ok ? ok({ ...common, ...inherited, sandbox: context.value.sandbox }) : context;
 }
 
 function cordonPart({ policy, tty, inheritsEnvironment, label }: StartParams): CordonStart {
@@ -47,14 +44,5 @@ function cordonPart({ policy, tty, inheritsEnvironment, label }: StartParams): C
     ...(tty !== undefined && { size: { columns: tty.columns, rows: tty.rows } }),
     ...(inheritsEnvironment === true && { inheritsEnvironment }),
     ...(label !== undefined && { label }),
-  };
-}
-
-function wireEnvironment(policy: EnvironmentPolicy): WirePolicy['environment'] {
-  return {
-    ...policy,
-    exclude: [...policy.exclude],
-    set: { ...policy.set },
-    includeOnly: [...policy.includeOnly],
   };
 }

@@ -30,7 +30,7 @@ export function readGlob(
   }
   const at = names.findIndex((name) => /[*?[{]/.test(name));
   if (at < 0) {
-    return { path: join(base, ...names) };
+    return { path: join(base, ...names.map(unescaped)) };
   }
   const glob = names.slice(at).map(inOurWords).join('/');
   try {
@@ -38,7 +38,11 @@ export function readGlob(
   } catch (error) {
     throw invalid(`the pattern "${pattern}" is not valid: ${(error as Error).message}`);
   }
-  return { folder: locate(join(base, ...names.slice(0, at)), machine).path, glob };
+  return { folder: locate(join(base, ...names.slice(0, at).map(unescaped)), machine).path, glob };
+}
+
+function unescaped(name: string): string {
+  return name.replace(/\\(.)/g, '$1');
 }
 
 /** Only `*`, `?`, `[…]` and `{…}` mean something in the protocol's patterns; picomatch knows more. */
