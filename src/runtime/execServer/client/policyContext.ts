@@ -4,7 +4,9 @@ import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
 import type { EnvironmentPolicy } from '../../../sandbox/environment.ts';
 import { inheritedHazards, isLoaderVariable, loaderNames } from '../../../sandbox/environment.ts';
+import { isInside } from '../../../sandbox/paths.ts';
 import type { FileRule } from '../../../sandbox/policy/fileRules.ts';
+import { accessTo } from '../../../sandbox/policy/fileRules.ts';
 import type { PolicyClause, SandboxPolicy } from '../../../sandbox/policy/policy.ts';
 import { writableRoots } from '../../../sandbox/policy/policy.ts';
 import { heldNames, protectedNames } from '../../../sandbox/policy/protectedNames.ts';
@@ -32,12 +34,11 @@ export function contextOfPolicy(policy: SandboxPolicy): Result<PolicyContext, Sa
     return fail(refusal(clause));
   }
   const entries = [
-    ...policy.files.map(entryOf),
+    ...fileEntries(policy),
     ...policy.hidden.map(({ folder, glob }): PermissionEntry => {
       const place = folder === '/' ? '' : literally(folder);
       return { path: { type: 'glob_pattern', pattern: `${place}/${inWordsOfPeers(glob)}` }, access: 'deny' };
     }),
-    ...notNamed(policy, [...temporaryEntries(policy), ...runEntries(policy)]),
     ...notNamed(policy, writableRoots(policy).flatMap(metadataOf)),
   ];
   const root = uriOf(policy.root);
@@ -128,6 +129,10 @@ const notes: readonly {
     text: 'There is no /tmp: a private one cannot be had, and the one of the machine is hidden.',
   },
   {
+    applies: ({ files }) => files.some(({ access }) => access === 'none'),
+    text: 'Of the machine only the places of the system and what rules open can be seen, and nothing that is opened for reading below something hidden.',
+  },
+  {
     applies: ({ limits }) => Object.keys(limits).length > 0,
     text: 'The default limits of processes, memory and file size do not hold.',
   },
@@ -141,11 +146,76 @@ const notes: readonly {
   },
 ];
 
-function entryOf({ path, access }: Pick<FileRule, 'path' | 'access'>): PermissionEntry {
+/**
+ * Peers do not open for reading what lies in a folder that is denied, and do not even start when their own program does.
+ * So where a policy hides something in a machine that can be read otherwise, the context names what can be seen.
+ */
+function fileEntries(policy: SandboxPolicy): readonly PermissionEntry[] {
+  const implied = [...temporaryRules(policy), ...runRules(policy)];
+  const rules = [...policy.files, ...implied.filter((rule) => !isNamed(policy, rule.path))];
+  const isListed = accessTo(policy, '/') === 'read' && rules.some((rule) => hidesOfMachine(rule, rules));
+  if (!isListed) {
+    return rules.map(entryOf);
+  }
+  const system = systemPlaces
+    .filter((path) => !isNamed(policy, path) && accessTo(policy, path) === 'read')
+    .map((path) => ({ path, access: 'read' }) as const);
+  const hasMinimal = minimalPlaces.every((path) => accessTo(policy, path) === 'read');
+  const seen = [...rules.filter(({ path, access }) => path !== '/' && access !== 'none'), ...system];
+  const denied = rules.filter(
+    ({ path, access }) => access === 'none' && seen.some((rule) => isInside(path, rule.path)),
+  );
+  return [...(hasMinimal ? [minimal] : []), ...[...seen, ...denied].map(entryOf)];
+}
+
+interface Rule {
+  readonly path: string;
+  readonly access: FileRule['access'];
+}
+
+function hidesOfMachine({ path, access }: Rule, rules: readonly Rule[]): boolean {
+  return (
+    access === 'none' &&
+    !rules.some((rule) => rule.path !== '/' && rule.access !== 'none' && isInside(path, rule.path))
+  );
+}
+
+/** What the place `minimal` has on servers: programs, libraries and settings of the system. */
+const minimalPlaces = [
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib64',
+  '/usr',
+  '/etc',
+  '/nix/store',
+  '/run/current-system',
+];
+
+/** The rest of a machine that belongs to nobody in particular. */
+const systemPlaces = [
+  ...minimalPlaces.slice(0, 6),
+  '/lib32',
+  '/libx32',
+  '/nix',
+  '/gnu',
+  '/opt',
+  '/srv',
+  '/snap',
+  '/var/lib',
+];
+
+const minimal: PermissionEntry = { path: { type: 'special', value: { kind: 'minimal' } }, access: 'read' };
+
+function entryOf({ path, access }: Rule): PermissionEntry {
   return {
     path: path === '/' ? { type: 'special', value: { kind: 'root' } } : { type: 'path', path: uriOf(path) },
     access: access === 'none' ? 'deny' : access,
   };
+}
+
+function isNamed({ files }: SandboxPolicy, path: string): boolean {
+  return files.some((rule) => rule.path === path);
 }
 
 interface Named {
@@ -154,8 +224,8 @@ interface Named {
 }
 
 /** What the policy implies, where no rule of its own says something else about that very path. */
-function notNamed({ files }: SandboxPolicy, implied: readonly Named[]): readonly PermissionEntry[] {
-  return implied.filter(({ path }) => !files.some((rule) => rule.path === path)).map(({ entry }) => entry);
+function notNamed(policy: SandboxPolicy, implied: readonly Named[]): readonly PermissionEntry[] {
+  return implied.filter(({ path }) => !isNamed(policy, path)).map(({ entry }) => entry);
 }
 
 function named(path: string, access: FileRule['access'], skipsMissing = false): Named {
@@ -164,19 +234,19 @@ function named(path: string, access: FileRule['access'], skipsMissing = false): 
 }
 
 /** A private `/tmp` has nothing of the machine's in it. */
-function temporaryEntries({ tmp, mode }: SandboxPolicy): readonly Named[] {
+function temporaryRules({ tmp, mode }: SandboxPolicy): readonly Rule[] {
   const shared = mode === 'workspace-write' ? 'write' : 'read';
-  return ['/tmp', '/var/tmp'].map((path) => named(path, tmp === 'private' ? 'none' : shared));
+  return ['/tmp', '/var/tmp'].map((path) => ({ path, access: tmp === 'private' ? 'none' : shared }));
 }
 
 /** The sockets of the machine's services, without the files by which names are looked up. */
-function runEntries({ network }: SandboxPolicy): readonly Named[] {
+function runRules({ network }: SandboxPolicy): readonly Rule[] {
   const resolvers = ['stub-resolv.conf', 'resolv.conf'].map((name) =>
     join(runFolder, 'systemd/resolve', name),
   );
   return [
-    named(runFolder, 'none'),
-    ...(network === 'on' ? resolvers.map((path) => named(path, 'read', true)) : []),
+    { path: runFolder, access: 'none' },
+    ...(network === 'on' ? resolvers.map((path) => ({ path, access: 'read' }) as const) : []),
   ];
 }
 
