@@ -6,6 +6,7 @@ import { pathOf } from '../../protocol/fileUri.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import type { ServedConnection } from '../../server/service.ts';
 import type { ServerLog } from '../../server/serverLog.ts';
+import { refuseManagedNetwork } from '../managedNetwork/refuseManagedNetwork.ts';
 import { confinementOf } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
 import { requestedEnvironment } from './processEnvironment.ts';
@@ -144,6 +145,7 @@ export class ProcessTable {
     if (cordon?.door !== undefined || cordon?.streams !== undefined) {
       throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
     }
+    refuseManagedNetwork(params);
     const cwd = pathOf(params.cwd);
     const confinement = await confinementOf(
       { sandbox: params.sandbox, policy: cordon?.policy },
