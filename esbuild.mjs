@@ -80,7 +80,7 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
 }
 
 /** What dist/cli.js loads when it is called for: half of the time of a small patch would go into reading the rest. */
-const commands = ['applyPatch', 'audit', 'exec', 'execServer', 'sandbox'];
+const commands = ['applyPatch', 'audit', 'exec', 'execServer', 'fileWorker', 'sandbox'];
 const separateCommands = {
   name: 'separate-commands',
   setup(build) {

@@ -9,6 +9,7 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
   'exec-server': async () => (await import('./execServer.ts')).runExecServer,
   audit: async () => (await import('./audit.ts')).runAudit,
   'apply-patch': async () => (await import('./applyPatch.ts')).runApplyPatch,
+  'file-worker': async () => (await import('./fileWorker.ts')).runFileWorker,
 };
 
 async function main([name, ...args]: readonly string[]): Promise<number> {

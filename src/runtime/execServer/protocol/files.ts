@@ -28,11 +28,11 @@ export const readDirectoryResult = z.object({
 });
 export const walkParams = z.object({
   ...target,
-  /** The ranges are checked by the method: outside of them is an invalid request, not invalid params. */
+  /** The ranges are checked by the method: above them is an invalid request, not invalid params. */
   options: z.object({
-    maxDepth: z.int(),
-    maxDirectories: z.int(),
-    maxEntries: z.int(),
+    maxDepth: z.int().min(0),
+    maxDirectories: z.int().min(0),
+    maxEntries: z.int().min(0),
     followDirectorySymlinks: z.boolean(),
     pruneHiddenDirectories: z.boolean().default(false),
   }),
@@ -64,7 +64,7 @@ export const readBlockResult = z.object({ chunk: z.string(), eof: z.boolean() })
 export const writeBlockParams = z.object({ handleId, offset: z.int().min(0), chunk: z.string() });
 export const closeParams = z.object({ handleId });
 export const watchMissingParams = z.object({
-  watchId: z.int(),
+  watchId: z.int().min(0),
   missing: z.array(fileUri),
   present: fileUri.nullish(),
   sandbox: sandboxContext.nullish(),

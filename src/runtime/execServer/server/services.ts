@@ -1,8 +1,10 @@
 import { discoveryService } from '../services/discovery/discoveryService.ts';
+import { sessionFileService } from '../services/files/sessionFileService.ts';
 import { httpService } from '../services/http/httpService.ts';
 import type { ServerNetwork } from '../services/http/serverNetwork.ts';
 import { patchHandlers } from '../services/patches/patchService.ts';
 import { processService } from '../services/processes/processService.ts';
+import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
 import { policyHandlers } from '../services/sandboxContext/policyService.ts';
 import type { ServiceFactory } from './service.ts';
 import type { Session } from './session.ts';
@@ -28,6 +30,12 @@ export function serviceFactories({
 }: ServiceSurroundings): readonly ServiceFactory[] {
   return [
     processService(sessionOf),
+    sessionFileService({
+      machine: contextMachine(environment),
+      bundleFolder,
+      confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
+      trustedPaths: () => sessionOf().trustedPaths,
+    }),
     httpService({ network, environment }),
     discoveryService({ environment }),
     () => ({ handlers: policyHandlers() }),

@@ -35,6 +35,11 @@ export class Session {
     return this.#backends.for(this.#configuration ?? { ...noConfiguration, untrustedFolders });
   }
 
+  /** What is never written on the client's behalf. */
+  get trustedPaths(): readonly string[] {
+    return this.#configuration?.trustedPaths ?? [];
+  }
+
   attach(client: ServedConnection): void {
     this.#client = client;
     this.processes.attach(client);
