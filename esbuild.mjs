@@ -1,4 +1,4 @@
-// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/bin/, dist/grammars/, dist/helper/ and
+// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/telemetrySdk.js, dist/bin/, dist/grammars/, dist/helper/ and
 // dist/node_modules/node-pty; with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
 import * as esbuild from 'esbuild';
 import { execFile } from 'node:child_process';
@@ -38,6 +38,10 @@ export async function build({
       entryPoints: [join(root, 'src', 'cli', 'sshHost.ts')],
     },
   ];
+  bundles.push({
+    ...bundle({ production, outdir, watch }),
+    entryPoints: [join(root, 'src', 'base', `${telemetry}.ts`)],
+  });
   if (tests) bundles.push(await testBundle({ outdir, watch }));
   await Promise.all([
     copyNodePty(outdir),
@@ -75,7 +79,7 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
     banner: {
       js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
     },
-    plugins: watch ? [...plugins, problemMatcherOutput] : plugins,
+    plugins: [separateTelemetry, ...plugins, ...(watch ? [problemMatcherOutput] : [])],
   };
 }
 
@@ -86,6 +90,19 @@ const separateCommands = {
   setup(build) {
     build.onResolve({ filter: new RegExp(`^\\./(${commands.join('|')})\\.ts$`) }, ({ path }) => ({
       path: `./cli/${path.slice(2, -'.ts'.length)}.js`,
+      external: true,
+    }));
+  },
+};
+
+/** What sends spans away: large, and loaded from its own file by those few who want it. */
+const telemetry = 'telemetrySdk';
+const separateTelemetry = {
+  name: 'separate-telemetry',
+  setup(build) {
+    const isBelow = basename(build.initialOptions.outdir) === 'cli';
+    build.onResolve({ filter: new RegExp(`^\\./${telemetry}\\.ts$`) }, () => ({
+      path: `${isBelow ? '..' : '.'}/${telemetry}.js`,
       external: true,
     }));
   },

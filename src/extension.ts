@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
+import { startTelemetry } from './base/telemetry.ts';
 import { createAccessUnder } from './patch/accessUnder.ts';
 import { CheckpointStore } from './patch/checkpoint/checkpointStore.ts';
 import { ApprovalFile } from './runtime/approvals/approvalFile.ts';
@@ -143,8 +144,10 @@ export function activate(context: vscode.ExtensionContext): void {
     void health.check();
   }
 
+  const spans = startTelemetry('cordon', (context.extension.packageJSON as { version: string }).version, log);
   stop = async () => {
     await runtime.dispose();
+    await (await spans).stop();
     await audit.dispose();
     store.dispose();
   };

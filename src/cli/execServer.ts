@@ -1,4 +1,5 @@
 import { dirname, join } from 'node:path';
+import { startTelemetry } from '../base/telemetry.ts';
 import { buildOf } from '../runtime/execServer/server/environmentInfo.ts';
 import { ExecServer } from '../runtime/execServer/server/execServer.ts';
 import type { Accept, Listener } from '../runtime/execServer/server/listen/listener.ts';
@@ -30,6 +31,7 @@ export async function runExecServer(args: readonly string[]): Promise<number> {
 
 async function serve(flags: ExecServerFlags): Promise<void> {
   const log = openLog(flags.logPath);
+  const spans = await startTelemetry('cordon-exec-server', ownVersion, log);
   const end = Promise.withResolvers<string>();
   const idle = new IdleTimer(flags.exitWhenIdleMs, () => end.resolve('idle'));
   const server = new ExecServer({
@@ -65,6 +67,7 @@ async function serve(flags: ExecServerFlags): Promise<void> {
   log.record('end', { reason });
   await listener.close();
   await server.close();
+  await spans.stop();
   // Connections that are being closed must not hold it.
   process.exit(0);
 }

@@ -5,6 +5,8 @@ import { toDisposable } from '../../../base/disposable.ts';
 import { Emitter } from '../../../base/event.ts';
 import type { Log } from '../../../base/log.ts';
 import { silentLog } from '../../../base/log.ts';
+import type { Span } from '../../../base/telemetry.ts';
+import { inSpan, traceContextOf } from '../../../base/telemetry.ts';
 import type { Message } from '../protocol/envelope.ts';
 import { errorCodes, RpcError } from '../protocol/errors.ts';
 import type { EnvironmentInfo } from '../protocol/handshake.ts';
@@ -17,6 +19,7 @@ import type {
   ResultOf,
 } from '../protocol/methods.ts';
 import { methods, notifications } from '../protocol/methods.ts';
+import { isTraced } from '../protocol/tracedMethods.ts';
 import { ClientConnection, notAMessage } from './clientConnection.ts';
 import type { CallOptions, ClientState, Dial, ExecClient } from './execClient.ts';
 import { ConnectionLost } from './execClient.ts';
@@ -55,13 +58,15 @@ export async function connectExecClient(dial: Dial, options: ConnectOptions = {}
       AbortSignal.timeout(timing.attemptMs),
       ...(options.signal === undefined ? [] : [options.signal]),
     ]);
-    const connection = new ClientConnection(await dial(signal));
     try {
-      const result = await connection.initialize(
-        { clientName, ...(resumeSessionId !== undefined && { resumeSessionId }) },
-        signal,
-      );
-      return await SessionClient.open(connection, result, { dial, clientName, log, timing });
+      return await inSpan('exec-server connect', { kind: 'client' }, async () => {
+        const connection = new ClientConnection(await dial(signal));
+        const result = await connection.initialize(
+          { clientName, ...(resumeSessionId !== undefined && { resumeSessionId }) },
+          signal,
+        );
+        return await SessionClient.open(connection, result, { dial, clientName, log, timing });
+      });
     } catch (cause) {
       // The connection of the client before is not gone yet.
       if (!isAttached(cause) || performance.now() > deadline) {
@@ -139,14 +144,30 @@ class SessionClient implements ExecClient {
   async call<M extends MethodName>(
     method: M,
     params: ParamsFor<M>,
-    { signal }: CallOptions = {},
+    { signal, span: parent }: CallOptions = {},
+  ): Promise<ResultOf<M>> {
+    if (!isTraced(method)) {
+      return this.#call(method, params, signal, parent);
+    }
+    const attributes = { 'rpc.system': 'jsonrpc', 'rpc.method': method };
+    return inSpan(method, { kind: 'client', parent, attributes }, (span) =>
+      this.#call(method, params, signal, span),
+    );
+  }
+
+  async #call<M extends MethodName>(
+    method: M,
+    params: ParamsFor<M>,
+    signal: AbortSignal | undefined,
+    span: Span | undefined,
   ): Promise<ResultOf<M>> {
     signal?.throwIfAborted();
     if (this.#state.kind === 'lost') {
       throw new ConnectionLost(this.#state.reason);
     }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
-    const request = { method, params, trace: undefined, resolve, reject, isGivenUp: false };
+    const trace = span && traceContextOf(span);
+    const request = { method, params, trace, resolve, reject, isGivenUp: false };
     const giveUp = (): void => {
       request.isGivenUp = true;
       reject(signal?.reason);
@@ -304,7 +325,10 @@ class SessionClient implements ExecClient {
     let last = reason;
     while (this.#state.kind === 'recovering') {
       try {
-        const connection = await this.#resume(Math.min(timing.attemptMs, deadline - performance.now()));
+        const timeoutMs = Math.min(timing.attemptMs, deadline - performance.now());
+        const connection = await inSpan('exec-server resume', { kind: 'client' }, () =>
+          this.#resume(timeoutMs),
+        );
         if (this.#end.signal.aborted) {
           connection.close();
           return;

@@ -1,5 +1,6 @@
 import type { Disposable } from '../../../base/disposable.ts';
 import type { Event } from '../../../base/event.ts';
+import type { Span } from '../../../base/telemetry.ts';
 import type { EnvironmentInfo } from '../protocol/handshake.ts';
 import type {
   MethodName,
@@ -16,6 +17,8 @@ export type Dial = (signal: AbortSignal) => Promise<MessageTransport>;
 export interface CallOptions {
   /** Gives up waiting; what the server does with the request is its affair. */
   readonly signal?: AbortSignal;
+  /** What the call is a part of; the server's spans become parts of it as well. */
+  readonly span?: Span;
 }
 
 /**

@@ -1,9 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Log } from '../../../base/log.ts';
 import { silentLog } from '../../../base/log.ts';
+import type { Span } from '../../../base/telemetry.ts';
+import { failSpan, startSpan } from '../../../base/telemetry.ts';
+import { traceProcess } from '../../exec/traceProcess.ts';
 import type { Result } from '../../../base/result.ts';
 import { fail, ok } from '../../../base/result.ts';
-import type { LauncherName, SandboxType } from '../../../sandbox/sandboxManager.ts';
+import type { SandboxType } from '../../../sandbox/sandboxManager.ts';
 import type {
   ExecBackend,
   ExecProcess,
@@ -50,16 +53,22 @@ export class RemoteBackend implements ExecBackend {
     if (!request.ok) {
       return request;
     }
+    const span = startSpan('process', { attributes: { 'cordon.process': processId } });
     const processes = this.#processesOf(client);
     const process = processes.add(processId, {
       isTty: params.tty !== undefined,
       hasInput: params.pipeStdin === true,
     });
     try {
-      process.started(sandboxOf(await startOnce(client, request.value), request.value));
+      const sandbox = sandboxOf(await startOnce(client, request.value, span), request.value);
+      span.setAttribute('cordon.sandbox', sandbox);
+      traceProcess(span, process);
+      process.started(sandbox);
       return ok(process);
     } catch (cause) {
       processes.remove(processId);
+      failSpan(span, cause);
+      span.end();
       return fail(startErrorOf(cause, params));
     }
   }
@@ -79,7 +88,7 @@ export class RemoteBackend implements ExecBackend {
         });
         process.open();
         await process.fetch();
-        process.started(listed.launcher === 'none' ? 'none' : (listed.launcher as LauncherName));
+        process.started(listed.launcher);
         return { process, label: listed.label };
       }),
     );
@@ -108,10 +117,11 @@ const mostStarts = 3;
 async function startOnce(
   client: ExecClient,
   request: ParamsFor<'process/start'>,
+  span: Span,
 ): Promise<ResultOf<'process/start'>> {
   for (let attempt = 1; ; attempt++) {
     try {
-      return await client.call('process/start', request);
+      return await client.call('process/start', request, { span });
     } catch (cause) {
       if (attempt > 1 && cause instanceof RpcError && cause.message.includes('already exists')) {
         return { processId: request.processId };

@@ -86,8 +86,9 @@ export const cordonStart = z.strictObject({
 });
 export type CordonStart = z.infer<typeof cordonStart>;
 
+const launcher = z.enum(['none', 'bubblewrap', 'landlock']);
 /** In the answer to `process/start`: which of Cordon's own launchers confines it. */
-export const cordonStarted = z.object({ launcher: z.enum(['none', 'bubblewrap', 'landlock']) });
+export const cordonStarted = z.object({ launcher });
 
 /**
  * Member `cordon` in the `data` of an error of `process/start`: a `StartError` whole, so that the client says what
@@ -141,7 +142,7 @@ export const listResult = z.object({
       label: z.string(),
       sandboxType: z.string(),
       /** Of Cordon's own launchers. */
-      launcher: z.string(),
+      launcher,
       tty: z.boolean(),
       pipeStdin: z.boolean(),
       /** Milliseconds since the epoch. */

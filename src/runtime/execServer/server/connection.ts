@@ -1,10 +1,12 @@
 import type { Log } from '../../../base/log.ts';
-import type { Message, RequestId } from '../protocol/envelope.ts';
+import { inSpan, traceContextOf } from '../../../base/telemetry.ts';
+import type { Message, RequestId, Trace } from '../protocol/envelope.ts';
 import { parseMessage } from '../protocol/envelope.ts';
 import { errorCodes, RpcError } from '../protocol/errors.ts';
 import { initializeParams } from '../protocol/handshake.ts';
 import type { MethodName, NotificationName, NotificationParams } from '../protocol/methods.ts';
 import { methods } from '../protocol/methods.ts';
+import { isTraced } from '../protocol/tracedMethods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
@@ -225,7 +227,9 @@ export class Connection implements ServedConnection {
         await slot;
       }
       if (!this.closed.aborted) {
-        const result: unknown = handle(params, { trace, signal: this.closed });
+        const result = this.#traced(name, trace, (inner) =>
+          handle(params, { trace: inner, signal: this.closed }),
+        );
         const settled: unknown = result instanceof Promise ? await result : result;
         this.#send({ id, result: settled ?? {} });
       }
@@ -240,6 +244,17 @@ export class Connection implements ServedConnection {
       this.#pendingBytes -= size;
       this.#steerInput();
     }
+  }
+
+  /** A span for what takes time, from which handlers can go on. */
+  #traced(name: MethodName, trace: Trace | undefined, run: (trace: Trace | undefined) => unknown): unknown {
+    return !isTraced(name)
+      ? run(trace)
+      : inSpan(
+          name,
+          { kind: 'server', parent: trace, attributes: { 'rpc.system': 'jsonrpc', 'rpc.method': name } },
+          (span) => run(traceContextOf(span) ?? trace),
+        );
   }
 
   #fail(id: RequestId, error: unknown): void {

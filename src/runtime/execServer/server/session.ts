@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { SandboxPolicy } from '../../../sandbox/policy/policy.ts';
 import { isUnsandboxed, writableRoots } from '../../../sandbox/policy/policy.ts';
+import type { Trace } from '../protocol/envelope.ts';
 import type { ParamsOf, ResultOf } from '../protocol/methods.ts';
 import type { Backends, ConfiguredBackend, SandboxConfiguration } from '../services/processes/backends.ts';
 import { noConfiguration } from '../services/processes/backends.ts';
@@ -54,7 +55,7 @@ export class Session {
     this.#configuration = configuration;
   }
 
-  start(params: ParamsOf<'process/start'>): Promise<ResultOf<'process/start'>> {
-    return this.processes.start(params);
+  start(params: ParamsOf<'process/start'>, trace?: Trace): Promise<ResultOf<'process/start'>> {
+    return this.processes.start(params, trace);
   }
 }

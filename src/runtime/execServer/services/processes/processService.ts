@@ -28,7 +28,7 @@ export function processService(sessionOf: () => Session): ServiceFactory {
     };
     return {
       handlers: {
-        'process/start': (params) => sessionOf().start(params),
+        'process/start': (params, { trace }) => sessionOf().start(params, trace),
         'process/read': async (params, { signal }) => {
           await connection.whenWritable();
           const process = known(params.processId);

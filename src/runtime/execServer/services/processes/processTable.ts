@@ -1,6 +1,9 @@
+import { failSpan, startSpan } from '../../../../base/telemetry.ts';
 import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
 import { findExecutable } from '../../../exec/findExecutable.ts';
 import type { LocalBackend } from '../../../exec/localBackend.ts';
+import { traceProcess } from '../../../exec/traceProcess.ts';
+import type { Trace } from '../../protocol/envelope.ts';
 import { errorCodes, RpcError } from '../../protocol/errors.ts';
 import { pathOf } from '../../protocol/fileUri.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
@@ -60,7 +63,7 @@ export class ProcessTable {
     this.#processes().forEach((process) => process.release());
   }
 
-  async start(params: StartParams): Promise<ResultOf<'process/start'>> {
+  async start(params: StartParams, trace?: Trace): Promise<ResultOf<'process/start'>> {
     const { processId } = params;
     if (this.#entries.has(processId)) {
       throw new RpcError(errorCodes.invalidRequest, `process ${processId} already exists`);
@@ -68,14 +71,18 @@ export class ProcessTable {
     const starting: Starting = { isDoomed: this.#isEnded };
     this.#entries.set(processId, starting);
     try {
-      const process = await this.#open(params);
+      const process = await this.#open(params, trace);
       this.#entries.set(processId, process);
       if (starting.isDoomed) {
         process.kill();
       }
       const { launcher, tty } = process.describe();
       this.#options.log.record('start', { processId, program: params.argv[0], launcher, tty });
-      return { processId, sandboxType: process.sandboxType };
+      return {
+        processId,
+        sandboxType: process.sandboxType,
+        ...(params.cordon !== undefined && { cordon: { launcher } }),
+      };
     } catch (error) {
       this.#entries.delete(processId);
       const message = error instanceof Error ? error.message : String(error);
@@ -140,7 +147,7 @@ export class ProcessTable {
     return [...this.#entries.values()].filter((entry) => entry instanceof ServedProcess);
   }
 
-  async #open(params: StartParams): Promise<ServedProcess> {
+  async #open(params: StartParams, trace: Trace | undefined): Promise<ServedProcess> {
     const { processId: id, argv, arg0, tty, pipeStdin, cordon } = params;
     if (cordon?.door !== undefined || cordon?.streams !== undefined) {
       throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
@@ -161,6 +168,7 @@ export class ProcessTable {
     const env = tty && !inherits ? { SHELL: this.#options.shell, ...requested } : requested;
     const program = argv[0] ?? '';
     const isMissing = !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
+    const span = startSpan('process', { parent: trace, attributes: { 'cordon.process': id } });
     const started = await this.#options.backendFor(policy).start({
       argv,
       cwd,
@@ -173,9 +181,12 @@ export class ProcessTable {
       ...(tty && { tty: cordon?.size ?? defaultSize }),
     });
     if (!started.ok) {
+      failSpan(span, started.error.message);
+      span.end();
       throw startFailure(started.error);
     }
     const process = started.value;
+    traceProcess(span, process);
     const startedAt = Date.now();
     return new ServedProcess({
       id,
