@@ -11,6 +11,7 @@ import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { AuditLog } from './runtime/audit/auditLog.ts';
 import { auditGrants } from './runtime/audit/grantAudit.ts';
+import { createLocalBackend } from './runtime/exec/localBackend.ts';
 import { RemotePolicies } from './runtime/machines/remotePolicies.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
@@ -28,6 +29,9 @@ import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
 import { registerDenials } from './ui/denials/registerDenials.ts';
+import { createEnvironments } from './ui/environments/createEnvironments.ts';
+import { EnvironmentNotices } from './ui/environments/environmentNotices.ts';
+import { registerSelectEnvironment } from './ui/environments/selectEnvironment.ts';
 import { EnvironmentChoices } from './ui/environments/environmentChoices.ts';
 import { registerRevokeGrants } from './ui/grants/revokeGrants.ts';
 import { registerMeetYourSandbox } from './ui/meetYourSandbox.ts';
@@ -86,6 +90,9 @@ export function activate(context: vscode.ExtensionContext): void {
     networkAccess: { upstream: editorProxy },
     log,
   });
+  const { environments } = store.add(
+    createEnvironments({ context, policies, trustedPaths, inProcess: createLocalBackend(sandbox), log }),
+  );
   const accessUnder = createAccessUnder(trustedPaths);
   const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
   const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));
@@ -102,12 +109,19 @@ export function activate(context: vscode.ExtensionContext): void {
     accessUnder,
     patchHost: createEditorPatchHost(applier, reviews),
     helperFolder: context.asAbsolutePath('dist/bin'),
+    backend: environments,
+    remote: { environments, policies: remotePolicies },
   });
   // First, because a tool that is declared but not registered fails when it is called.
   store.add(registerTools(runtime.tools));
 
   const health = store.add(new SandboxHealth(sandbox));
   const terminals = store.add(new SessionTerminals());
+  store.add(new EnvironmentNotices(environments));
+  void runtime.restore().then(
+    (restored) => terminals.reopen(restored),
+    (error: unknown) => log.error(`The sessions from before cannot be taken over: ${String(error)}`),
+  );
   const history = new CommandHistory(context.workspaceState);
   store.add(registerRunSandboxed({ policies, runtime, terminals, health, history }));
   store.add(registerSessionCommands(runtime.sessions, terminals));
@@ -116,6 +130,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(createCheckpointTree(checkpoints));
   store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, choices));
+  store.add(registerSelectEnvironment({ environments, choices: environmentChoices, policies }));
   const pages = store.add(new TextPages());
   store.add(registerApprovals(approvals, pages));
   store.add(
@@ -139,7 +154,7 @@ export function activate(context: vscode.ExtensionContext): void {
     ),
   );
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));
-  store.add(createStatusBar(policies, health));
+  store.add(createStatusBar(policies, health, environments));
   if (policies.list().length > 0) {
     void health.check();
   }
@@ -153,7 +168,7 @@ export function activate(context: vscode.ExtensionContext): void {
   };
 }
 
-/** Ends every session before the extension host goes away. */
+/** Leaves the sessions to their server, which ends them unless a window takes them over soon. */
 export async function deactivate(): Promise<void> {
   await stop?.();
   stop = undefined;

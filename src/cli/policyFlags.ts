@@ -119,7 +119,6 @@ export function rootsOf(root: Root, policy: SandboxPolicy, approval: ApprovalPol
     approvalPolicyFor: () => ({ ok: true, value: approval }),
     rulesFor: async () => rules.rulesOf({ ...sources, isWritable: () => true }),
     // Who types the command line sees the patch before it runs.
-    environmentOf: () => 'local',
     reviewModeFor: () => 'never',
   };
 }

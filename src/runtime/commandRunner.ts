@@ -13,6 +13,7 @@ import type { Audit } from './audit/audit.ts';
 import { CommandAudit } from './audit/commandAudit.ts';
 import { ScriptParts } from './children/scriptParts.ts';
 import type { DenialWatch } from './denials/denialWatch.ts';
+import { localName } from './environments/environment.ts';
 import type { ExecBackend } from './exec/execBackend.ts';
 import type { CommandRequest, JudgedCommand, Orchestrator, PreparedCommand } from './orchestrator.ts';
 import type { RefusedCommand } from './places.ts';
@@ -65,9 +66,17 @@ export class CommandRunner {
     this.#options = options;
   }
 
+  /** A command will soon run in the root. */
+  prewarm(root: Root): void {
+    this.#options.backend.prewarm?.(root.environment ?? localName);
+  }
+
   /** The question that the caller's own card can put to the person; undefined when the command needs no answer. */
   async confirmation({ request, permissions }: AgentCommand): Promise<Confirmation | undefined> {
     const judged = await this.#options.orchestrator.judge(request, permissions);
+    if (judged.ok && judged.value.decision.kind !== 'refuse') {
+      this.prewarm(judged.value.root);
+    }
     return judged.ok && judged.value.decision.kind === 'ask'
       ? this.#options.consent.confirmation(judged.value, judged.value.decision.question)
       : undefined;

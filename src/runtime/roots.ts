@@ -41,8 +41,6 @@ export interface Roots {
   approvalPolicyFor(root: Root): Result<ApprovalPolicy, PolicyError>;
   /** The rules about commands that hold in the root; rules that cannot be read are a problem in the set. */
   rulesFor(root: Root): Promise<RuleSet>;
-  /** The name of the environment that runs the commands of the root. */
-  environmentOf(root: Root): string;
   /** Which patches of the root wait for a person. */
   reviewModeFor(root: Root): ReviewMode;
 }

@@ -73,6 +73,8 @@ export interface ToolRuntime {
   readonly denials: DenialLog;
   /** Runs a command line that a person typed, in a terminal, under the root's policy. */
   runForPerson(request: PersonRequest): Promise<Result<Session, RefusedCommand>>;
+  /** A command will soon run in the root. */
+  prewarm(root: Root): void;
   /** Takes over the sessions that an earlier program left behind; the tools wait for it. */
   restore(): Promise<readonly Session[]>;
   /** Ends every session that nobody can take over, with everything it started. */
@@ -132,6 +134,7 @@ export function createToolRuntime({
       const request = { cmd: commandLine, workdir: cwd, login: true, isTty: true };
       return runner.startForPerson(request, { widenings, tty: size });
     },
+    prewarm: (root) => runner.prewarm(root),
     restore: () => runner.restore(),
     async dispose() {
       sleeps.interruptAll();

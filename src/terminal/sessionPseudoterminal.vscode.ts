@@ -10,8 +10,6 @@ export interface PseudoterminalOptions {
   readonly nonce: string;
   /** Whether this terminal, of several, answers what the program asks of its terminal. */
   answersQueries(): boolean;
-  /** Whether closing this terminal ends a session that still runs. */
-  endsSessionOnClose(): boolean;
   /** What the sandbox stopped or put right, once the session has ended. */
   sandboxSentences(): readonly string[];
 }
@@ -87,9 +85,6 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
   close(): void {
     clearTimeout(this.#resizeTimer);
     this.#store.dispose();
-    if (this.#session.state.kind === 'running' && this.#options.endsSessionOnClose()) {
-      void this.#session.terminate();
-    }
   }
 
   #start(replay: string): void {

@@ -220,10 +220,6 @@ export class PolicyStore implements Roots, Disposable {
     return entry && this.#inputFor(entry, this.#choices.get(root.path)).profile;
   }
 
-  environmentOf(root: Root): string {
-    return root.environment ?? localName;
-  }
-
   /** Of a folder that was closed meanwhile, every patch waits. */
   reviewModeFor(root: Root): ReviewMode {
     const entry = this.#entryOf(root);

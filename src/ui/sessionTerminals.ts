@@ -28,8 +28,15 @@ export class SessionTerminals implements Disposable {
     this.#create(session).show();
   }
 
+  /** Opens the terminals again that looked at sessions before the window was loaded, without taking the focus. */
+  reopen(sessions: readonly Session[]): void {
+    const terminals = sessions.filter(({ record }) => record.isShown).map((session) => this.#create(session));
+    terminals.at(-1)?.show(true);
+  }
+
   /** Closes every terminal: without the extension behind them they would be dead tabs. */
   dispose(): void {
+    // First, because these terminals are not closed by a person: the next window opens them again.
     this.#store.dispose();
     for (const terminal of [...this.#terminals.values()].flat()) {
       terminal.dispose();
@@ -44,7 +51,6 @@ export class SessionTerminals implements Disposable {
   #create(session: Session): vscode.Terminal {
     const terminal = createSessionTerminal(session, {
       answersQueries: () => this.#newest(session) === terminal,
-      endsSessionOnClose: () => endsOnClose(session),
       sandboxSentences: () => [
         ...session
           .denials()
@@ -54,14 +60,26 @@ export class SessionTerminals implements Disposable {
       ],
     });
     this.#terminals.set(session, [...(this.#terminals.get(session) ?? []), terminal]);
+    session.note({ isShown: true });
     return terminal;
   }
 
   #forget(closed: vscode.Terminal): void {
+    if (closed.exitStatus?.reason === vscode.TerminalExitReason.Shutdown) {
+      // The window goes, and nobody has closed anything.
+      return;
+    }
     for (const [session, terminals] of this.#terminals) {
       const open = terminals.filter((terminal) => terminal !== closed);
+      if (open.length === terminals.length) {
+        continue;
+      }
+      if (session.state.kind === 'running' && endsOnClose(session)) {
+        void session.terminate();
+      }
       if (open.length === 0) {
         this.#terminals.delete(session);
+        session.note({ isShown: false });
       } else {
         this.#terminals.set(session, open);
       }

@@ -4,13 +4,21 @@ import type { Disposable } from '../base/disposable.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { localName } from '../runtime/environments/environment.ts';
+import { environmentsSetting } from '../runtime/environments/environments.ts';
+import type { Environments } from '../runtime/environments/environments.ts';
 import { commandIds } from './commands/commandIds.ts';
+import { placeWords } from './environments/environmentWords.ts';
 import type { PolicyStore } from './policyStore.ts';
 import { clauseLines, policySummary } from './policyWords.ts';
 import type { SandboxHealth } from './sandboxHealth.ts';
 
-/** Shows the active root's policy; a click changes it. Hidden where there is no root. */
-export function createStatusBar(policies: PolicyStore, health: SandboxHealth): Disposable {
+/** Shows the active root's policy and environment; a click changes them. Hidden where there is no root. */
+export function createStatusBar(
+  policies: PolicyStore,
+  health: SandboxHealth,
+  environments: Environments,
+): Disposable {
   const store = new DisposableStore();
   const item = store.add(
     vscode.window.createStatusBarItem('sandbox', vscode.StatusBarAlignment.Left, priority),
@@ -18,7 +26,7 @@ export function createStatusBar(policies: PolicyStore, health: SandboxHealth): D
   item.name = 'Cordon Sandbox';
   item.command = commandIds.changeSandbox;
   const update = (): void => {
-    const face = faceOf(policies, health);
+    const face = faceOf(policies, health, environments);
     if (face === undefined) {
       item.hide();
       return;
@@ -32,6 +40,7 @@ export function createStatusBar(policies: PolicyStore, health: SandboxHealth): D
   store.add(policies.onDidChange(update));
   store.add(policies.onDidChangeActive(update));
   store.add(health.onDidChange(update));
+  store.add(environments.onDidChange(update));
   update();
   return store;
 }
@@ -47,7 +56,7 @@ interface Face {
   readonly colour?: string;
 }
 
-function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined {
+function faceOf(policies: PolicyStore, health: SandboxHealth, environments: Environments): Face | undefined {
   const roots = policies.list();
   if (roots.length === 0) {
     return undefined;
@@ -69,7 +78,26 @@ function faceOf(policies: PolicyStore, health: SandboxHealth): Face | undefined 
   if (!approval.ok) {
     return faceOfError(`${prefix}Invalid approval setting`, root, approval.error);
   }
-  return faceOfPolicy(root, policy.value, prefix, health);
+  const name = root.environment ?? localName;
+  if (name === localName) {
+    return faceOfPolicy(
+      root,
+      policy.value,
+      { prefix, place: placeWords(name, '', { kind: 'idle' }) },
+      health,
+    );
+  }
+  const environment = environments.get(name);
+  if (!environment.ok) {
+    return faceOfError(`${prefix}Invalid environment setting`, root, {
+      field: environmentsSetting,
+      ...environment.error,
+    });
+  }
+  const { address, state } = environment.value;
+  const inEnvironment = `${prefix}${state.kind === 'failed' ? `${name} (not connected)` : name}: `;
+  const place = placeWords(name, address, state);
+  return faceOfPolicy(root, policy.value, { prefix: inEnvironment, place }, health);
 }
 
 /** No command of an agent runs. */
@@ -82,10 +110,22 @@ function faceOfError(text: string, root: Root, { field, message, hint }: PolicyE
   };
 }
 
-function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health: SandboxHealth): Face {
+interface Where {
+  /** In front of the policy. */
+  readonly prefix: string;
+  readonly place: string;
+}
+
+function faceOfPolicy(
+  root: Root,
+  policy: SandboxPolicy,
+  { prefix, place }: Where,
+  health: SandboxHealth,
+): Face {
+  const facts = [...clauseLines(policy), place];
   const text = `${prefix}${policySummary(policy)}`;
   if (isUnsandboxed(policy)) {
-    const tooltip = lines(`Commands in ${root.name} run without a sandbox`, clauseLines(policy));
+    const tooltip = lines(`Commands in ${root.name} run without a sandbox`, facts);
     return { icon: 'warning', text, tooltip, colour: warning };
   }
   const error = health.errorFor(policy);
@@ -103,7 +143,7 @@ function faceOfPolicy(root: Root, policy: SandboxPolicy, prefix: string, health:
       colour: errorColour,
     };
   }
-  return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, clauseLines(policy)) };
+  return { icon: 'shield', text, tooltip: lines(`The sandbox of ${root.name}`, facts) };
 }
 
 interface Link {
@@ -116,10 +156,14 @@ function openSettings(field: string): Link {
   return { label: 'Open Settings', command: 'workbench.action.openSettings', argument: field };
 }
 
+const selectEnvironment: Link = {
+  label: 'Select Environment',
+  command: commandIds.selectEnvironment,
+};
 const showPolicy: Link = { label: 'Show Effective Policy', command: commandIds.showEffectivePolicy };
 
 function lines(title: string, facts: readonly string[], links: readonly Link[] = []): vscode.MarkdownString {
-  const all = [...links, showPolicy];
+  const all = [...links, showPolicy, selectEnvironment];
   const text = new vscode.MarkdownString();
   text.isTrusted = { enabledCommands: all.map(({ command }) => command) };
   text.appendText(title);

@@ -43,7 +43,6 @@ export async function measureDecisions(rounds = 500): Promise<void> {
     policyFor: () => recent.resolve({ ...machine, root: root.path, isTrusted: true, user: {} }),
     approvalPolicyFor: () => ok(defaultApproval),
     rulesFor: async () => rules,
-    environmentOf: () => 'local',
     reviewModeFor: () => 'never',
   };
   const parentEnv = { ...process.env, SHELL: '/bin/bash' };

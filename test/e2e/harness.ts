@@ -6,7 +6,8 @@ import type { Locator, Page } from 'playwright-core';
 import { launchChromium } from '../../scripts/chromium.mjs';
 import { createSampleWorkspace } from '../../scripts/sampleWorkspace.mjs';
 import { editorUrl, installExtension, linkExtension, startServer } from '../../scripts/vscodeServer.mjs';
-import { assertEnded, descendantsOf, processesWithEnvironment } from '../harness/processes.ts';
+import type { ProcessEntry } from '../harness/processes.ts';
+import { assertEnded, descendantsOf, isStillAlive, processesWithEnvironment } from '../harness/processes.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { patienceMs, waitFor } from '../harness/waitFor.ts';
 import { expectCount, normaliseSpaces } from './expect.ts';
@@ -40,6 +41,10 @@ export interface Editor {
   /** The folder that is open (the one that holds the file, for a `.code-workspace`). */
   readonly workspace: string;
   readonly serverPid: number;
+  /** The servers that run the commands of its windows. */
+  readonly execServers: () => readonly ProcessEntry[];
+  /** Opens the same folder in another window, and waits until Cordon is active in it. */
+  readonly openSecond: () => Promise<Second>;
   /** Picks a command in the palette by its exact title, such as `Cordon: Run Sandboxed…`. */
   readonly runCommand: (title: string) => Promise<void>;
   /** Types text where the focus is, key by key. */
@@ -124,6 +129,7 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
       // Sandboxed commands get an environment of their own, hence both: by descent and by environment.
       const started = [...descendantsOf(server.pid), ...processesWithEnvironment(runIdVariable, runId)];
       await server.dispose();
+      endExecServers(started);
       await assertEnded(started);
     });
     const browser = await launchChromium();
@@ -145,6 +151,14 @@ export async function openEditor(options: EditorOptions = {}): Promise<Editor> {
       workspace,
       serverPid: server.pid,
       consoleLines,
+      execServers: () => processesWithEnvironment(runIdVariable, runId).filter(isExecServer),
+      async openSecond() {
+        const second = await browser.newPage({ viewport: { width: 1360, height: 860 } });
+        second.setDefaultTimeout(patienceMs);
+        await second.goto(editorUrl(server, opened));
+        await waitUntilReady(second);
+        return { ...hands(second), page: second };
+      },
       ...hands(page),
       dispose: cleanUp,
     };
@@ -187,6 +201,18 @@ export function useEditor(
     }
     return editor;
   };
+}
+
+/** They wait a minute for the next window, which does not come; what runs in them ends with them. */
+function endExecServers(processes: readonly ProcessEntry[]): void {
+  for (const entry of processes.filter(isExecServer).filter(isStillAlive)) {
+    process.kill(entry.pid, 'SIGTERM');
+  }
+}
+
+/** Whether it is a server that runs the commands of a window. */
+export function isExecServer({ command }: ProcessEntry): boolean {
+  return command.includes('exec-server --listen unix:');
 }
 
 /** Presses a button of a tree's row, with the mouse. The tree may be drawn anew under it, which ends the hovering. */
@@ -283,7 +309,13 @@ async function slowDown(page: Page): Promise<void> {
   }
 }
 
-type Hands = Omit<Editor, 'page' | 'workspace' | 'serverPid' | 'consoleLines' | 'dispose'>;
+type Hands = Omit<
+  Editor,
+  'page' | 'workspace' | 'serverPid' | 'execServers' | 'openSecond' | 'consoleLines' | 'dispose'
+>;
+
+/** Another window on the same folder. */
+export type Second = Hands & { readonly page: Page };
 
 function hands(page: Page): Hands {
   const quickInput = page.locator('.quick-input-widget:visible');

@@ -118,7 +118,6 @@ export async function createTestRuntime(
       policyFor,
       approvalPolicyFor: () => ok(approval),
       rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(root)),
-      environmentOf: () => 'local',
       reviewModeFor: () => reviewMode,
     },
     sandbox: changeSandbox?.(createTestSandbox()) ?? createTestSandbox(),

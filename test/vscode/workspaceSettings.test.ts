@@ -85,6 +85,14 @@ describe('settings that a workspace brings along', () => {
     assert.match(await exec('echo "[$CORDON_SANDBOX]"'), /\[workspace-write\]/);
   });
 
+  it('cannot choose or define environments', async () => {
+    await setWorkspace({
+      'cordon.environment': 'elsewhere',
+      'cordon.environments': { elsewhere: { type: 'url', url: 'ws://127.0.0.1:1', folder: '/' } },
+    });
+    assert.match(await exec('pwd'), new RegExp(`^${rootFolder().uri.fsPath}$`, 'm'));
+  });
+
   it('cannot open files, sockets or caches, and a wrong value of a machine setting does not count', async () => {
     await setWorkspace({
       'cordon.sandbox.files': { '/usr': 'write' },

@@ -24,6 +24,8 @@ export interface Environment extends Disposable {
   connect(signal?: AbortSignal): Promise<Result<ExecClient, EnvironmentError>>;
   /** Starts connecting, because it will be needed soon. */
   prewarm(): void;
+  /** Gives up the connection that is being made: whoever waits for it gets an error. Absent where that takes no time. */
+  cancel?(): void;
 }
 
 export type EnvironmentState =

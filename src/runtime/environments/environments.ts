@@ -14,6 +14,8 @@ export const environmentsSetting = 'cordon.environments';
 
 export interface EnvironmentsOptions {
   readonly local: Environment;
+  /** Runs what a door leads into: that is a way of this process only. */
+  readonly inProcess: ExecBackend;
   readonly services: EnvironmentServices;
   /** The value of the setting, as the person wrote it. */
   readonly settings: () => unknown;
@@ -91,12 +93,22 @@ export class Environments implements ExecBackend, Disposable {
   }
 
   async start(params: StartParams): Promise<Result<ExecProcess, StartError>> {
+    if (params.door !== undefined || params.streams !== undefined) {
+      return this.#options.inProcess.start(params);
+    }
     const environment = this.get(params.environment ?? localName);
     if (!environment.ok) {
       const { message, hint } = environment.error;
       return fail({ kind: 'spawn-failed', message, hint });
     }
     return environment.value.backend.start(params);
+  }
+
+  prewarm(name: string): void {
+    const environment = this.get(name);
+    if (environment.ok) {
+      environment.value.prewarm();
+    }
   }
 
   found(): Promise<readonly FoundProcess[]> {

@@ -139,6 +139,8 @@ export type StartError = SpawnError | SandboxError;
 /** A place that runs commands. */
 export interface ExecBackend {
   start(params: StartParams): Promise<Result<ExecProcess, StartError>>;
+  /** The environment will be needed soon: what its first start would wait for begins now. */
+  prewarm?(environment: string): void;
   /** What was started before with a label, in the same session, and can still be read. Asked once, before any start. */
   found?(): Promise<readonly FoundProcess[]>;
 }

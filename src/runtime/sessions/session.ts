@@ -1,3 +1,4 @@
+import type { Disposable } from '../../base/disposable.ts';
 import { Emitter } from '../../base/event.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { Denial } from '../../sandbox/denials/denial.ts';
@@ -60,6 +61,7 @@ export class Session implements SessionView {
   readonly startedAt: Date;
   readonly #adviseOn: SessionInfo['adviseOn'];
   readonly #process: ExecProcess;
+  readonly #events: Disposable;
   #record: SessionRecord;
   readonly #output = new Emitter<Uint8Array>();
   readonly #didClose = new Emitter<void>();
@@ -97,7 +99,7 @@ export class Session implements SessionView {
       // A viewer's terminal answers the program's queries itself; two answers would read as typing.
       onReply: (reply) => void (this.#isReplaying || this.#output.hasListeners || this.write(reply)),
     });
-    process.onEvent((event) => this.#accept(event));
+    this.#events = process.onEvent((event) => this.#accept(event));
     if (info.retained !== undefined) {
       this.#replay(info.retained);
     }
@@ -215,8 +217,9 @@ export class Session implements SessionView {
     };
   }
 
-  /** Frees the screen; for finished sessions that nobody looks at any more. */
+  /** Frees the screen, and follows the process no more; it goes on if it runs. */
   dispose(): void {
+    this.#events.dispose();
     this.#screen?.dispose();
     this.#output.dispose();
     this.#didClose.dispose();

@@ -1,5 +1,6 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
+import { localName } from '../../runtime/environments/environment.ts';
 import type { PolicyError, Root } from '../../runtime/roots.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { RootChoice, RootChoices } from '../rootChoices.ts';
@@ -46,6 +47,7 @@ async function change(
       grant: choices.get(root.path),
       profiles: policies.profileNames(root),
       profile: policies.profileOf(root),
+      environment: root.environment ?? localName,
     }),
     {
       title: `Sandbox of ${root.name}`,
@@ -54,7 +56,7 @@ async function change(
     },
   );
   if (choice?.command !== undefined) {
-    await vscode.commands.executeCommand(choice.command);
+    await vscode.commands.executeCommand(choice.command, { root });
     return;
   }
   if (choice === undefined || !('grant' in choice)) {

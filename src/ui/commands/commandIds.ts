@@ -21,6 +21,7 @@ export const commandIds = {
   editClause: 'cordon.editClause',
   showClauseOwner: 'cordon.showClauseOwner',
   changeSandbox: 'cordon.changeSandbox',
+  selectEnvironment: 'cordon.selectEnvironment',
   showEffectivePolicy: 'cordon.showEffectivePolicy',
   importPolicy: 'cordon.importPolicy',
   checkSandbox: 'cordon.checkSandbox',

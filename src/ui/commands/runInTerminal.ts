@@ -9,7 +9,7 @@ import { reportEnd } from './reportEnd.ts';
 
 export interface RunInTerminalOptions {
   readonly policies: PolicyStore;
-  readonly runtime: Pick<ToolRuntime, 'runForPerson' | 'denials'>;
+  readonly runtime: Pick<ToolRuntime, 'runForPerson' | 'denials' | 'prewarm'>;
   readonly terminals: SessionTerminals;
   readonly health: SandboxHealth;
 }

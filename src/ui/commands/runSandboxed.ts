@@ -24,6 +24,7 @@ export function registerRunSandboxed(options: RunSandboxedOptions): Disposable {
     if (place === undefined) {
       return;
     }
+    options.runtime.prewarm(place.root);
     const commandLine = await askCommandLine(`Run in ${place.label}`, options.history);
     if (commandLine !== undefined) {
       await options.history.remember(commandLine);

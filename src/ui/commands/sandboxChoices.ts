@@ -17,11 +17,13 @@ export function sandboxChoices({
   grant,
   profiles,
   profile,
+  environment,
 }: {
   readonly policy: SandboxPolicy;
   readonly grant: RootChoice | undefined;
   readonly profiles: readonly string[];
   readonly profile: unknown;
+  readonly environment: string;
 }): readonly Choice[] {
   const marked = (...marks: readonly (string | false)[]): { readonly description?: string } => {
     const description = marks.filter((mark) => mark !== false).join(' · ');
@@ -48,6 +50,12 @@ export function sandboxChoices({
       grant: { profile: name },
     })),
     separator('More'),
+    {
+      label: 'Select Environment…',
+      detail: 'Which machine runs the commands of this folder.',
+      ...marked(environment),
+      command: commandIds.selectEnvironment,
+    },
     {
       label: 'Show Effective Policy',
       detail: 'Every clause that holds here, and who decided it.',

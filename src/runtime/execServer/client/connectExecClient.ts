@@ -22,7 +22,7 @@ import { methods, notifications } from '../protocol/methods.ts';
 import { isTraced } from '../protocol/tracedMethods.ts';
 import { ClientConnection, notAMessage } from './clientConnection.ts';
 import type { CallOptions, ClientState, Dial, ExecClient } from './execClient.ts';
-import { ConnectionLost } from './execClient.ts';
+import { ConnectionLost, ServerGone } from './execClient.ts';
 import { Liveness } from './liveness.ts';
 import { RequestQueue } from './requestQueue.ts';
 import { resultOf } from './resultOf.ts';
@@ -341,6 +341,8 @@ class SessionClient implements ExecClient {
         last = cause instanceof Error ? cause.message : String(cause);
         if (cause instanceof RpcError && !isAttached(cause)) {
           this.#lose(`the exec-server does not have the session any more: ${last}`);
+        } else if (cause instanceof ServerGone) {
+          this.#lose(`the exec-server is gone: ${last}`);
         } else if (performance.now() + timing.retryMs > deadline) {
           this.#lose(`recovery timed out after ${timing.recoveryMs / 1_000} s: ${last}`);
         } else {

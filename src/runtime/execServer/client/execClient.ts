@@ -11,7 +11,7 @@ import type {
 } from '../protocol/methods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 
-/** Opens a new connection to the same server. Rejects when there is none. */
+/** Opens a new connection to the same server. Rejects when there is none, with {@link ServerGone} when there never will be. */
 export type Dial = (signal: AbortSignal) => Promise<MessageTransport>;
 
 export interface CallOptions {
@@ -52,5 +52,13 @@ export class ConnectionLost extends Error {
   constructor(reason: string) {
     super(reason);
     this.name = 'ConnectionLost';
+  }
+}
+
+/** Nothing that is tried again would bring the server back. */
+export class ServerGone extends Error {
+  constructor(reason: string, options?: ErrorOptions) {
+    super(reason, options);
+    this.name = 'ServerGone';
   }
 }

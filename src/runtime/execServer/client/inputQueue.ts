@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import type { ExecClient } from './execClient.ts';
 import { ConnectionLost } from './execClient.ts';
 
@@ -23,6 +24,8 @@ export class InputQueue {
   #isSending = false;
   #isOpen: boolean;
   #endsAfterwards = false;
+  /** An earlier client may have written to the same process. */
+  readonly #idPrefix = randomBytes(6).toString('hex');
   #lastId = 0;
 
   constructor(options: InputQueueOptions, onProblem: (problem: string) => void) {
@@ -86,7 +89,7 @@ export class InputQueue {
     const { client, processId } = this.#options;
     const chunk = Buffer.from(bytes).toString('base64');
     for (;;) {
-      const writeId = String(++this.#lastId);
+      const writeId = `${this.#idPrefix}-${++this.#lastId}`;
       const { status } = await client.call('process/write', { processId, chunk, writeId });
       if (status === 'stdinClosed' || status === 'unknownProcess') {
         this.close();

@@ -1,0 +1,67 @@
+import { tmpdir } from 'node:os';
+import * as vscode from 'vscode';
+import { DisposableStore } from '../../base/disposable.ts';
+import type { Disposable } from '../../base/disposable.ts';
+import type { Log } from '../../base/log.ts';
+import { Environments } from '../../runtime/environments/environments.ts';
+import { LocalEnvironment } from '../../runtime/environments/local/localEnvironment.ts';
+import { ServerRecords } from '../../runtime/environments/local/serverRecords.ts';
+import type { ExecBackend } from '../../runtime/exec/execBackend.ts';
+import { openRuntimeFolder } from '../../sandbox/linux/runtimeFolder.ts';
+import { editorProxy } from '../editorProxy.ts';
+import type { PolicyStore } from '../policyStore.ts';
+import { readEnvironments } from './environmentChoices.ts';
+
+export interface CreateEnvironmentsOptions {
+  readonly context: Pick<vscode.ExtensionContext, 'asAbsolutePath' | 'extension' | 'workspaceState'>;
+  readonly policies: PolicyStore;
+  /** What commands never write. */
+  readonly trustedPaths: readonly string[];
+  readonly inProcess: ExecBackend;
+  readonly log: Log;
+}
+
+/** The environments of the person's settings, and this machine, which follows the folders and the proxy of the editor. */
+export function createEnvironments({
+  context,
+  policies,
+  trustedPaths,
+  inProcess,
+  log,
+}: CreateEnvironmentsOptions): Disposable & { readonly environments: Environments } {
+  const store = new DisposableStore();
+  const local = new LocalEnvironment({
+    log,
+    program: context.asAbsolutePath('dist/cli.js'),
+    records: new ServerRecords(context.workspaceState),
+    runtimeFolder: () => openRuntimeFolder(process.env, tmpdir()),
+    configuration: () => ({
+      untrustedFolders: policies.list().map(({ path }) => path),
+      trustedPaths,
+      upstream: editorProxy(),
+    }),
+    environment: process.env,
+  });
+  const { version } = context.extension.packageJSON as { readonly version: string };
+  const environments = store.add(
+    new Environments({
+      local,
+      inProcess,
+      services: { log, bundleFolder: context.asAbsolutePath('dist'), version },
+      settings: readEnvironments,
+    }),
+  );
+  const configure = (): void => void local.configure().catch((error: unknown) => log.warn(String(error)));
+  store.add(vscode.workspace.onDidChangeWorkspaceFolders(configure));
+  store.add(
+    vscode.workspace.onDidChangeConfiguration((event) => {
+      if (event.affectsConfiguration('http')) {
+        configure();
+      }
+      if (event.affectsConfiguration('cordon.environments')) {
+        environments.refresh();
+      }
+    }),
+  );
+  return { environments, dispose: () => store.dispose() };
+}

@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { useEditor } from './harness.ts';
+
+const settings = { 'terminal.integrated.tabs.hideCondition': 'never' };
+
+describe('a session in a window that is loaded again', () => {
+  const editor = useEditor({ userSettings: settings });
+
+  const start = async (commandLine: string): Promise<void> => {
+    await editor().runCommand('Cordon: Run Sandboxed…');
+    await editor().answer(commandLine, 'Command to run');
+  };
+
+  it('has its terminal back, with its history, and still takes input', async () => {
+    const { reload, waitForTerminal, typeInTerminal, screenshot, page } = editor();
+    await start('python3 -q');
+    await waitForTerminal(/^>>>$/m);
+    await typeInTerminal('answer = 6 * 7', 'Enter');
+    await typeInTerminal('print("before", answer)', 'Enter');
+    await waitForTerminal(/^before 42$/m);
+    await screenshot('reload-before');
+    await reload();
+    await waitForTerminal(/^before 42$/m);
+    await screenshot('reload-after');
+    await page.locator('.terminal-wrapper.active .xterm-screen').click();
+    await typeInTerminal('print("after", answer)', 'Enter');
+    await waitForTerminal(/^before 42$[^]*^after 42$/m);
+    await screenshot('reload-typed');
+    await typeInTerminal('exit(3)', 'Enter');
+    await waitForTerminal(/exited with code 3/);
+  });
+
+  it('goes on with its output while there is no window', async () => {
+    const { reload, waitForTerminal, screenshot } = editor();
+    await start('for i in $(seq 1 400); do echo "line $i."; sleep 0.05; done');
+    await waitForTerminal(/line 20\./);
+    await reload();
+    const shown = await waitForTerminal(/line 400\.[^]*exited with code 0/, 60_000);
+    await screenshot('reload-output');
+    const lines = [...shown.matchAll(/line (\d+)\./g)].map((match) => Number(match[1]));
+    const first = lines[0] ?? 0;
+    assert.deepEqual(
+      lines,
+      lines.map((_, index) => first + index),
+    );
+  });
+
+  it('is in the view of sessions, and can be ended there', async () => {
+    const { reload, openSideBar, waitForTerminal, page, screenshot, runCommand, pick } = editor();
+    await start('echo started; sleep 600');
+    await waitForTerminal(/^started$/m);
+    await reload();
+    await openSideBar('Cordon');
+    const row = page.locator('.pane-body .monaco-list-row').filter({ hasText: 'echo started; sleep 600' });
+    await row.filter({ hasText: 'running' }).waitFor();
+    await screenshot('reload-sessions');
+    await runCommand('Cordon: Kill Session…');
+    await pick('echo started; sleep 600');
+    await row.filter({ hasText: 'exited with 143' }).waitFor();
+  });
+
+  it('says what happened when its server is killed, and the next command runs', async () => {
+    const { execServers, waitForTerminal, screenshot } = editor();
+    await start('echo started; sleep 600');
+    await waitForTerminal(/^started$/m);
+    for (const { pid } of execServers()) {
+      process.kill(pid, 'SIGKILL');
+    }
+    await waitForTerminal(/was lost/);
+    await screenshot('reload-server-killed');
+    await start('echo next');
+    await waitForTerminal(/^next$[^]*exited with code 0/m);
+  });
+
+  it('stays with its window when the same folder is opened in another one', async () => {
+    const { execServers, openSecond, waitForTerminal, typeInTerminal } = editor();
+    await start('python3 -q');
+    await waitForTerminal(/^>>>$/m);
+    const second = await openSecond();
+    await second.runCommand('Cordon: Run Sandboxed…');
+    await second.answer('echo in the second', 'Command to run');
+    await second.waitForTerminal(/^in the second$/m);
+    await second.screenshot('reload-second-window');
+    assert.equal(execServers().length, 2);
+    await second.page.close();
+    await typeInTerminal('print(40 + 2)', 'Enter');
+    await waitForTerminal(/^42$/m);
+    await typeInTerminal('exit()', 'Enter');
+    await waitForTerminal(/exited with code 0/);
+  });
+});
