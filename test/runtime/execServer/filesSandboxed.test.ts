@@ -74,6 +74,12 @@ describe('File calls in a sandbox', function () {
   const write = (path: string, from = client): Promise<unknown> =>
     from.call('fs/writeFile', { path, dataBase64: base64('text'), sandbox });
 
+  const walkOf = (path: string) => ({
+    path,
+    options: { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000, followDirectorySymlinks: false },
+    sandbox,
+  });
+
   it('do what the policy allows, all in one worker', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, index) => write(inside(`file${index}`))));
     assert.equal(readdirSync(arena.root).filter((name) => name.startsWith('file')).length, 30);
@@ -126,24 +132,15 @@ describe('File calls in a sandbox', function () {
     assert.ok(!existsSync(join(arena.root, '.git')));
   });
 
-  it('work where the home folder and most of the machine is hidden', async () => {
-    const shown = ['/usr', '/lib', '/lib64', '/bin', '/etc/ld.so.cache'].map(
-      (path) => ({ path, access: 'read', source: 'user' }) as const,
-    );
-    policy = {
-      ...policy,
-      files: [
-        { path: '/', access: 'none', source: 'user' },
-        ...shown.filter(({ path }) => existsSync(path) && !isLink(path)),
-        { path: arena.root, access: 'write', source: 'user' },
-      ],
-    };
+  it('work where nothing but the root is shown', async () => {
+    policy = { ...policy, files: [{ path: arena.root, access: 'write', source: 'user' }] };
     await write(inside('file'));
     assert.equal(readFileSync(join(arena.root, 'file'), 'utf8'), 'text');
-    assert.equal(
-      (await client.refusal('fs/readDirectory', { path: uriOf('/home'), sandbox })).code,
-      invalidRequest,
-    );
+    // What the worker itself needs is not shown to its callers.
+    for (const path of ['/home', '/usr/lib', process.execPath].map(uriOf)) {
+      const refusal = await client.refusal('fs/walk', walkOf(path));
+      assert.equal(refusal.code, invalidRequest, path);
+    }
   });
 
   it('keep files open in the worker', async () => {
@@ -200,20 +197,4 @@ describe('File calls in a sandbox', function () {
     await waitFor('the worker to end', () => workers.ended === 1);
     await Promise.all(calls);
   });
-
-  const walkOf = (path: string) => ({
-    path,
-    options: { maxDepth: 64, maxDirectories: 10_000, maxEntries: 50_000, followDirectorySymlinks: false },
-    sandbox,
-  });
 });
-
-function isLink(path: string): boolean {
-  try {
-    return readdirSync('/', { withFileTypes: true }).some(
-      (entry) => `/${entry.name}` === path && entry.isSymbolicLink(),
-    );
-  } catch {
-    return false;
-  }
-}

@@ -17,6 +17,7 @@ import type { MessageTransport } from '../../../transport/messageTransport.ts';
 import type { FileMethod } from '../fileMethods.ts';
 import type { JudgeFacts } from '../policyJudge.ts';
 import type { WorkerRequest, WorkerSetup } from './workerMessages.ts';
+import { withLibraries } from './workerPolicy.ts';
 
 export interface WorkerOptions {
   readonly sandbox: SandboxManager;
@@ -138,7 +139,7 @@ export class FileWorker implements Disposable {
 
   async #start(): Promise<Running> {
     const { sandbox, argv, facts, log } = this.#options;
-    const launched = await sandbox.transform(this.#policy, {
+    const launched = await sandbox.transform(withLibraries(this.#policy), {
       argv,
       cwd: '/',
       env: process.versions['electron'] === undefined ? {} : { ELECTRON_RUN_AS_NODE: '1' },
