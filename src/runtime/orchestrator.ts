@@ -109,7 +109,7 @@ export class Orchestrator {
     const place = await this.locate(request.workdir);
     if (!place.ok) return place;
     const { root, cwd, policy, machine } = place.value;
-    const shell = machine.shellFor(request.shell);
+    const shell = await machine.shellFor(request.shell);
     const approval = roots.approvalPolicyFor(root);
     const requested = readPermissions(permissions, { cwd, machine: machine.paths });
     if (!shell.ok) return shell;
@@ -144,7 +144,7 @@ export class Orchestrator {
     const place = await this.locate(request.workdir);
     if (!place.ok) return place;
     const { root, machine } = place.value;
-    const shell = machine.shellFor(request.shell);
+    const shell = await machine.shellFor(request.shell);
     if (!shell.ok) return shell;
     const policy = widenings.length === 0 ? ok(place.value.policy) : await machine.policyFor(root, widenings);
     return policy.ok

@@ -10,7 +10,9 @@ import { Approvals } from '../../src/runtime/approvals/approvals.ts';
 import { withGrantedPrefixes } from '../../src/runtime/approvals/grantedRules.ts';
 import { GrantStore } from '../../src/runtime/approvals/grantStore.ts';
 import type { AuditEvent } from '../../src/runtime/audit/auditEntry.ts';
-import type { Root } from '../../src/runtime/roots.ts';
+import type { Environment } from '../../src/runtime/environments/environment.ts';
+import { RemotePolicies } from '../../src/runtime/machines/remotePolicies.ts';
+import type { Root, RootSettings } from '../../src/runtime/roots.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
 import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
 import type { ToolRuntime } from '../../src/runtime/toolRuntime.ts';
@@ -80,9 +82,14 @@ export interface TestRuntimeOptions {
   readonly patchHost?: PatchHost;
   readonly approval?: ApprovalPolicy;
   readonly rules?: RuleSet;
+  /** Another machine on which the root's commands run. Its folder takes the place of the root's own. */
+  readonly environment?: Environment;
   /** Takes a defence away. */
   readonly changeSandbox?: (sandbox: SandboxManager) => SandboxManager;
 }
+
+/** Makes runtimes for a suite: {@link createTestRuntime}, or one whose commands run elsewhere. */
+export type CreateTestRuntime = typeof createTestRuntime;
 
 /** A tool runtime over one temporary root, everything in it real. */
 export async function createTestRuntime(
@@ -94,12 +101,18 @@ export async function createTestRuntime(
     approval = defaultApproval,
     rules = noRules,
     changeSandbox,
+    environment,
   }: TestRuntimeOptions = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
-  const root = { name: basename(folder.path), path: folder.path };
+  const root: Root = {
+    name: basename(environment?.folder ?? folder.path),
+    path: folder.path,
+    ...(environment !== undefined && { environment: environment.name }),
+  };
+  const remotePolicies = new RemotePolicies();
   const grants = new GrantStore();
-  const settings = typeof user === 'function' ? user(folder.path) : user;
+  const settings = typeof user === 'function' ? user(environment?.folder ?? folder.path) : user;
   const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
     const policy = testPolicy(folder.path, settings);
     const all = [...grants.wideningsOf(root), ...widenings];
@@ -109,13 +122,22 @@ export async function createTestRuntime(
         : testPolicy(folder.path, widenSettings(settings, all, policy, nodeMachine())),
     );
   };
+  const settingsOf = (): RootSettings => ({
+    isTrusted: true,
+    user: settings,
+    widenings: grants.wideningsOf(root),
+  });
   const approvals = new Approvals({ grants, expiresAfterMs: () => 60_000 });
   const audited: AuditEvent[] = [];
   const runtime = createToolRuntime({
     roots: {
       list: () => [root],
       active: () => root,
-      policyFor,
+      policyFor: (_, widenings = []) =>
+        environment === undefined
+          ? policyFor(root, widenings)
+          : remotePolicies.policyFor(root, settingsOf(), widenings),
+      settingsFor: () => ok(settingsOf()),
       approvalPolicyFor: () => ok(approval),
       rulesFor: async () => withGrantedPrefixes(rules, grants.prefixesOf(root)),
       reviewModeFor: () => reviewMode,
@@ -125,6 +147,10 @@ export async function createTestRuntime(
     approvals,
     audit: { record: (event) => audited.push(event) },
     helperFolder,
+    ...(environment !== undefined && {
+      backend: environment.backend,
+      remote: { environments: { get: () => ok(environment) }, policies: remotePolicies },
+    }),
     ...(patchHost !== undefined && { patchHost }),
     // A home without start-up files: what a person's own print would be in every answer.
     parentEnv: { ...parentEnv, SHELL: '/bin/bash', HOME: '/usr/share' },
@@ -144,7 +170,7 @@ export async function createTestRuntime(
   };
 
   return {
-    root: folder.path,
+    root: environment?.folder ?? folder.path,
     runtime,
     approvals,
     grants,

@@ -33,11 +33,11 @@ export class DenialWatch {
 
   /** What would let a denied action through: only what a person may grant, and what nothing stricter takes back. */
   fixesFor(denial: Denial, policy: SandboxPolicy, root: Root): readonly Widening[] {
-    // What a path of another machine leads to is looked up there, once it is granted.
+    // Whether something is at a path of another machine is not known here: its folder is there in any case.
     const machine =
       root.environment === undefined
         ? this.#machine
-        : { ...this.#machine, canonicalize: (path: string) => path };
+        : { ...this.#machine, canonicalize: (path: string) => (path === denial.path ? undefined : path) };
     return wideningsFor(denial, policy, machine).filter((widening) => isGivable(this.#roots, root, widening));
   }
 

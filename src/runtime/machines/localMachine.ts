@@ -24,7 +24,7 @@ export function localMachine({ roots, parentEnv, helperFolder }: LocalMachineOpt
       return isFolder ? real : undefined;
     },
     policyFor: async (root, widenings) => roots.policyFor(root, widenings),
-    shellFor: (wanted) => findShell(wanted, parentEnv),
+    shellFor: async (wanted) => findShell(wanted, parentEnv),
     environmentFor: (policy, { isTty, inFront }) => ({
       env: environmentUnder(policy, parentEnv, isTty, { inFront }),
     }),

@@ -17,7 +17,7 @@ export interface Machine {
   /** The policy of a root, resolved there and now. */
   policyFor(root: Root, widenings: readonly Widening[]): Promise<Result<SandboxPolicy, PolicyError>>;
   /** The shell that a command asks for; the person's own when it asks for none. */
-  shellFor(wanted: string | undefined): Result<string, RefusedCommand>;
+  shellFor(wanted: string | undefined): Promise<Result<string, RefusedCommand>>;
   environmentFor(
     policy: SandboxPolicy,
     options: { readonly isTty: boolean; readonly inFront: string | undefined },

@@ -1,4 +1,4 @@
-import { basename, posix, relative, sep } from 'node:path';
+import { posix, relative, sep } from 'node:path';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { PolicyInput } from '../../sandbox/policy/input.ts';
@@ -58,10 +58,24 @@ function meantPath(root: Root, folder: string, workdir: string): string {
 }
 
 async function realFolder(client: ExecClient, path: string): Promise<string | undefined> {
+  const real = await unlessRefused(client.call('fs/canonicalize', { path: uriOf(path), sandbox: null }));
+  const folder = real && pathOf(real.path);
+  return folder !== undefined && (await metadataOf(client, folder))?.isDirectory === true
+    ? folder
+    : undefined;
+}
+
+function metadataOf(
+  client: ExecClient,
+  path: string,
+): Promise<{ readonly isFile: boolean; readonly isDirectory: boolean } | undefined> {
+  return unlessRefused(client.call('fs/getMetadata', { path: uriOf(path), sandbox: null }));
+}
+
+/** Undefined for what does not exist there, or nobody may look at. */
+async function unlessRefused<T>(answer: Promise<T>): Promise<T | undefined> {
   try {
-    const { path: real } = await client.call('fs/canonicalize', { path: uriOf(path), sandbox: null });
-    const { isDirectory } = await client.call('fs/getMetadata', { path: real, sandbox: null });
-    return isDirectory ? pathOf(real) : undefined;
+    return await answer;
   } catch (error) {
     if (error instanceof RpcError) {
       return undefined;
@@ -132,21 +146,31 @@ function pathsOf({ info }: ExecClient): Machine['paths'] {
   };
 }
 
-function shellOf(
-  { info, isCordon }: ExecClient,
+async function shellOf(
+  client: ExecClient,
   name: string,
   wanted: string | undefined,
-): Result<string, RefusedCommand> {
-  const { shell } = info;
+): Promise<Result<string, RefusedCommand>> {
+  const { shell } = client.info;
   if (wanted === undefined || wanted === shell.path || wanted === shell.name) {
     return ok(shell.path);
   }
-  return isCordon && posix.isAbsolute(wanted)
+  if (!client.isCordon) {
+    return fail({
+      message: `shell ${wanted} cannot be used: the environment ${name} only supports ${shell.name}.`,
+      hint: `Leave shell out, or pass ${shell.name}.`,
+    });
+  }
+  return posix.isAbsolute(wanted) && (await isFile(client, wanted))
     ? ok(wanted)
     : fail({
-        message: `shell ${wanted} cannot be used: the environment ${name} only supports ${shell.name}.`,
-        hint: `Leave shell out, or pass ${basename(shell.path)}.`,
+        message: `shell ${wanted} is not an executable file on ${name}.`,
+        hint: `Pass the absolute path of a shell that is installed there, or leave shell out for ${shell.path}.`,
       });
+}
+
+async function isFile(client: ExecClient, path: string): Promise<boolean> {
+  return (await metadataOf(client, path))?.isFile === true;
 }
 
 function unknownSettings(root: Root, { name }: Environment): PolicyError {

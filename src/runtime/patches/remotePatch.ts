@@ -7,6 +7,7 @@ import { accessTo } from '../../sandbox/policy/fileRules.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
 import { ConnectionLost } from '../execServer/client/execClient.ts';
+import { contextOfPolicy } from '../execServer/client/policyContext.ts';
 import { RpcError } from '../execServer/protocol/errors.ts';
 import { uriOf } from '../execServer/protocol/fileUri.ts';
 import { toWire } from '../execServer/services/sandboxContext/wirePolicy.ts';
@@ -56,14 +57,11 @@ function patchByServer(
 
 async function patchByFileCalls(client: ExecClient, patch: RemotePatch): Promise<ToolResult> {
   const { policy } = patch.place;
-  if (!isUnsandboxed(policy)) {
-    return toolError('apply_patch', {
-      message:
-        'the server of this environment is not Cordon’s own, and cannot keep a patch inside the sandbox.',
-      hint: 'Make the change with a command.',
-    });
+  const context = isUnsandboxed(policy) ? undefined : contextOfPolicy(policy);
+  if (context?.ok === false) {
+    return toolError('apply_patch', context.error);
   }
-  const files = createRemoteFileSystem(client, null);
+  const files = createRemoteFileSystem(client, context === undefined ? null : context.value.sandbox);
   const runner = new PatchRunner({
     host: {
       files,
