@@ -180,6 +180,19 @@ describe('cordon exec-server', function () {
     });
   });
 
+  it('interrupts a command that has hardly begun, inside its sandbox, too', async () => {
+    const cwd = pathToFileURL(folder.path).href;
+    for (let round = 0; round < 20; round++) {
+      for (const extra of [{}, { cwd, sandbox: readOnly(cwd) }]) {
+        const id = `early ${round} ${Object.keys(extra).length}`;
+        const start = client.start(id, ['/bin/sleep', '1000'], extra);
+        await client.ok('process/signal', { processId: id, signal: 'interrupt' });
+        await start;
+        assert.equal(await client.closed(id), 130);
+      }
+    }
+  });
+
   it('lets a command clean up within the grace that is given to it', async () => {
     const mark = `${process.pid}-grace`;
     await client.script('soft', `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done`, {
