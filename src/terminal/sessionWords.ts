@@ -27,7 +27,7 @@ export function shortCommand(commandLine: string, maxLength: number): string {
 /** How it ended, as one sentence. */
 export function exitSentence(session: SessionView, state: ExitedState): string {
   if (state.failure !== undefined) {
-    return `Session ${session.id} was lost: ${state.failure}`;
+    return `Session ${session.id} was lost: ${state.failure}.`;
   }
   const how =
     state.signal === undefined ? `exited with code ${state.exitCode}` : `was ended by ${state.signal}`;

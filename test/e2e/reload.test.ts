@@ -61,12 +61,12 @@ describe('a session in a window that is loaded again', () => {
 
   it('says what happened when its server is killed, and the next command runs', async () => {
     const { execServers, waitForTerminal, screenshot } = editor();
-    await start('echo started; sleep 600');
-    await waitForTerminal(/^started$/m);
+    await start('echo here it is; sleep 600');
+    await waitForTerminal(/^here it is$/m);
     for (const { pid } of execServers()) {
       process.kill(pid, 'SIGKILL');
     }
-    await waitForTerminal(/was lost/);
+    await waitForTerminal(/^here it is$[^]*was lost: .*its server has ended/m);
     await screenshot('reload-server-killed');
     await start('echo next');
     await waitForTerminal(/^next$[^]*exited with code 0/m);

@@ -223,7 +223,9 @@ function dialLocal(path: string): Dial {
       return await dial(signal);
     } catch (cause) {
       const code = errorCode(cause);
-      throw code === 'ENOENT' || code === 'ECONNREFUSED' ? new ServerGone('it has ended', { cause }) : cause;
+      throw code === 'ENOENT' || code === 'ECONNREFUSED'
+        ? new ServerGone('its server has ended', { cause })
+        : cause;
     }
   };
 }

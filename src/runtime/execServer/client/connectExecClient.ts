@@ -342,7 +342,7 @@ class SessionClient implements ExecClient {
         if (cause instanceof RpcError && !isAttached(cause)) {
           this.#lose(`the exec-server does not have the session any more: ${last}`);
         } else if (cause instanceof ServerGone) {
-          this.#lose(`the exec-server is gone: ${last}`);
+          this.#lose(last);
         } else if (performance.now() + timing.retryMs > deadline) {
           this.#lose(`recovery timed out after ${timing.recoveryMs / 1_000} s: ${last}`);
         } else {
