@@ -40,6 +40,34 @@ describe('auditLines()', () => {
       ['2026-01-02 03:04:05  revoke    writing to /p', '                     in /w'],
     ],
     [
+      {
+        kind: 'takeover',
+        ...{ id: 'c', command: 'make', cwd: '/w/a', root: '/w', session: 1234, policy: '0123456789abcdef' },
+      },
+      [
+        '2026-01-02 03:04:05  takeover  make',
+        '                     session 1234 was taken over by the window that was loaded next · in /w/a · policy 01234567',
+      ],
+    ],
+    [
+      {
+        kind: 'end',
+        ...{
+          id: 'c',
+          command: 'make',
+          root: '/w',
+          session: 1234,
+          exitCode: 255,
+          failure: 'its server has ended',
+        },
+        ...{ denials: [], findings: 0, durationMs: 1_000 },
+      },
+      [
+        '2026-01-02 03:04:05  ended     make',
+        '                     lost: its server has ended · exit code 255 · 1.0 s · in /w',
+      ],
+    ],
+    [
       { kind: 'gap', lost: 3 },
       ['2026-01-02 03:04:05  gap       3 entries are missing: the disk did not take them in time'],
     ],
