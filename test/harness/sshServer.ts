@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { userInfo } from 'node:os';
 import { join } from 'node:path';
+import { assertEnded, processesWithEnvironment } from './processes.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 import { waitFor } from './waitFor.ts';
 
@@ -116,6 +117,12 @@ export async function startSshServer({ profile = '' }: SshServerOptions = {}): P
       cutConnections();
       sshd.kill('SIGTERM');
       await ended;
+      // They would wait for their clients to come back.
+      const servers = processesWithEnvironment('HOME', home).filter(({ command }) =>
+        command.includes(' exec-server '),
+      );
+      servers.forEach(({ pid }) => process.kill(pid, 'SIGTERM'));
+      await assertEnded(servers);
       await folder.dispose();
     },
   };

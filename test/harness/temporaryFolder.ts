@@ -11,5 +11,5 @@ export interface TemporaryFolder {
 /** A fresh folder of its own, removed by `dispose`. */
 export async function createTemporaryFolder(name = 'test'): Promise<TemporaryFolder> {
   const path = await realpath(await mkdtemp(join(tmpdir(), `cordon-${name}-`)));
-  return { path, dispose: () => rm(path, { recursive: true, force: true, maxRetries: 10 }) };
+  return { path, dispose: () => rm(path, { recursive: true, force: true, maxRetries: 3 }) };
 }

@@ -58,7 +58,10 @@ export function testPolicy(root: string, user: PolicyInput['user'] = {}): Sandbo
 }
 
 export interface TestRuntime {
+  /** Where the commands run: on the other machine, if there is one. */
   readonly root: string;
+  /** The root as it is called here. */
+  readonly localRoot: string;
   readonly runtime: ToolRuntime;
   readonly approvals: Approvals;
   readonly grants: GrantStore;
@@ -171,6 +174,7 @@ export async function createTestRuntime(
 
   return {
     root: environment?.folder ?? folder.path,
+    localRoot: folder.path,
     runtime,
     approvals,
     grants,

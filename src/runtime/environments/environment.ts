@@ -58,4 +58,12 @@ export interface EnvironmentServices {
   readonly bundleFolder: string;
   /** Of this build; a server of another one is replaced where it can be. */
   readonly version: string;
+  /** What the program before this one had open; without it, nothing is taken over. */
+  readonly sessions?: SessionMemory;
+}
+
+/** Remembers, by the name of the environment, the session there, for the program that comes after this one. */
+export interface SessionMemory {
+  sessionOf(name: string): string | undefined;
+  remember(name: string, sessionId: string | undefined): void;
 }

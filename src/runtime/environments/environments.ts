@@ -111,8 +111,9 @@ export class Environments implements ExecBackend, Disposable {
     }
   }
 
-  found(): Promise<readonly FoundProcess[]> {
-    return this.#options.local.backend.found?.() ?? Promise.resolve([]);
+  /** One that cannot be reached holds nobody up but itself: what it has is not found then. */
+  async found(): Promise<readonly FoundProcess[]> {
+    return (await Promise.all(this.list().map(({ backend }) => backend.found?.() ?? []))).flat();
   }
 
   dispose(): void {

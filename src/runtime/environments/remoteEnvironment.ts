@@ -3,13 +3,14 @@ import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { ExecBackend } from '../exec/execBackend.ts';
+import type { ConnectOptions } from '../execServer/client/connectExecClient.ts';
 import { connectExecClient } from '../execServer/client/connectExecClient.ts';
-import type { ExecClient } from '../execServer/client/execClient.ts';
+import type { Dial, ExecClient } from '../execServer/client/execClient.ts';
 import { RemoteBackend } from '../execServer/client/remoteBackend.ts';
 import type { ClientTiming } from '../execServer/client/timing.ts';
 import { uriOf } from '../execServer/protocol/fileUri.ts';
 import type { MessageTransport } from '../execServer/transport/messageTransport.ts';
-import type { Environment, EnvironmentError, EnvironmentState } from './environment.ts';
+import type { Environment, EnvironmentError, EnvironmentState, SessionMemory } from './environment.ts';
 
 export interface RemoteEnvironmentOptions {
   readonly name: string;
@@ -20,7 +21,11 @@ export interface RemoteEnvironmentOptions {
   /** Opens a connection to the server, which may have to be installed and started first. */
   readonly dial: (signal: AbortSignal) => Promise<Result<MessageTransport, EnvironmentError>>;
   readonly timing?: Partial<ClientTiming>;
+  readonly sessions?: SessionMemory | undefined;
 }
+
+/** How long a session that was remembered may still be attached to the program before. */
+const takeoverMs = 10_000;
 
 /** A machine whose exec-server is reached over some transport: one session, opened when it is needed. */
 export function createRemoteEnvironment(options: RemoteEnvironmentOptions): Environment {
@@ -45,11 +50,16 @@ class RemoteEnvironment implements Environment {
     this.name = options.name;
     this.address = options.address;
     this.folder = options.folder;
-    this.backend = new RemoteBackend({
+    const remote = new RemoteBackend({
       connect: () => this.connect(),
       log: options.log,
       ...(options.timing && { timing: options.timing }),
     });
+    this.backend = {
+      start: (params) => remote.start(params),
+      // Where nothing was left behind there is no reason to connect.
+      found: async () => (options.sessions?.sessionOf(options.name) === undefined ? [] : remote.found()),
+    };
   }
 
   get state(): EnvironmentState {
@@ -97,6 +107,9 @@ class RemoteEnvironment implements Environment {
           return this.#setState({ kind: 'connecting' });
         case 'lost':
           this.#client = undefined;
+          if (!this.#end.signal.aborted) {
+            this.#remember(undefined);
+          }
           return this.#setState({ kind: 'failed', error: this.#lost(state.reason) });
       }
     });
@@ -104,32 +117,62 @@ class RemoteEnvironment implements Environment {
   }
 
   async #tryOpen(): Promise<Result<ExecClient, EnvironmentError>> {
-    const { dial, log, timing, folder } = this.#options;
+    const { dial, folder } = this.#options;
     // An installation takes as long as it takes: the limits of the session are for what follows.
     const first = await dial(this.#end.signal);
     if (!first.ok) {
       return first;
     }
     let transport: MessageTransport | undefined = first.value;
-    const redial = async (signal: AbortSignal): Promise<MessageTransport> => {
+    const redial: Dial = async (signal) => {
       const given = transport;
       transport = undefined;
       return given ?? unwrapped(await dial(signal));
     };
     try {
-      const client = await connectExecClient(redial, {
-        log,
-        signal: this.#end.signal,
-        ...(timing && { timing }),
-      });
+      const client = (await this.#resumed(redial)) ?? (await this.#connected(redial));
       if (client.isCordon) {
         const untrustedFolders = [uriOf(folder)];
         await client.call('cordon/configure', { untrustedFolders, trustedPaths: [] });
       }
+      this.#remember(client.sessionId);
       return ok(client);
     } catch (cause) {
       return fail(cause instanceof DialFailed ? cause.error : this.#noServer(cause));
     }
+  }
+
+  /** The session that the program before this one had; undefined when there is none any more. */
+  async #resumed(redial: Dial): Promise<ExecClient | undefined> {
+    const { sessions, name, log } = this.#options;
+    const resumeSessionId = sessions?.sessionOf(name);
+    if (resumeSessionId === undefined) {
+      return undefined;
+    }
+    try {
+      return await this.#connected(redial, { resumeSessionId, signal: AbortSignal.timeout(takeoverMs) });
+    } catch (cause) {
+      if (cause instanceof DialFailed) {
+        throw cause;
+      }
+      log.info(`the session on ${name} from before cannot be taken over: ${String(cause)}`);
+      this.#remember(undefined);
+      return undefined;
+    }
+  }
+
+  #connected(redial: Dial, { signal, ...more }: ConnectOptions = {}): Promise<ExecClient> {
+    const { log, timing } = this.#options;
+    return connectExecClient(redial, {
+      log,
+      signal: AbortSignal.any([this.#end.signal, ...(signal === undefined ? [] : [signal])]),
+      ...(timing && { timing }),
+      ...more,
+    });
+  }
+
+  #remember(sessionId: string | undefined): void {
+    this.#options.sessions?.remember(this.name, sessionId);
   }
 
   #noServer(cause: unknown): EnvironmentError {

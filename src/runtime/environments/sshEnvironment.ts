@@ -16,7 +16,7 @@ const timing = { recoveryMs: 14 * 60_000, retryMs: 2_000, attemptMs: 60_000 };
 export const sshProvider: EnvironmentProvider<SshSettings> = {
   type: 'ssh',
   settings: sshSettings,
-  open(name, settings, { log, bundleFolder, version }) {
+  open(name, settings, { log, bundleFolder, version, sessions }) {
     // Read once: an update of the extension comes with a new window.
     let parts: Promise<readonly [Awaited<ReturnType<typeof readServerBundle>>, Buffer]> | undefined;
     return createRemoteEnvironment({
@@ -25,6 +25,7 @@ export const sshProvider: EnvironmentProvider<SshSettings> = {
       folder: settings.folder,
       log,
       timing,
+      sessions,
       async dial(signal) {
         parts ??= Promise.all([
           readServerBundle(bundleFolder, version),

@@ -59,12 +59,13 @@ function isProtected(text: string): boolean {
 export const urlProvider: EnvironmentProvider<UrlSettings> = {
   type: 'url',
   settings: urlSettings,
-  open(name, { url, folder, tokenFile }, { log }) {
+  open(name, { url, folder, tokenFile }, { log, sessions }) {
     return createRemoteEnvironment({
       name,
       address: url,
       folder,
       log,
+      sessions,
       async dial(signal) {
         // With every connection: tokens change.
         const token = tokenFile === undefined ? ok(undefined) : readToken(tokenFile);

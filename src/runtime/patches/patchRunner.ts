@@ -64,7 +64,10 @@ export class PatchRunner {
     const { policy, root, machine } = place;
     const mode = roots.reviewModeFor(root);
     if (machine?.applyPatch !== undefined) {
-      return machine.applyPatch({ text, place, cwd, reviewMode: mode, signal });
+      if (signal.aborted) {
+        return aborted(performance.now() - startedAt);
+      }
+      return machine.applyPatch({ text, place, cwd, reviewMode: mode });
     }
     const access = this.#rulesUnder(policy, mode);
     const planned = await planPatch(patch.value, {

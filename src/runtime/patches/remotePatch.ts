@@ -23,7 +23,6 @@ export interface RemotePatch {
   readonly place: Pick<Place, 'cwd' | 'root' | 'policy'>;
   readonly cwd: string;
   readonly reviewMode: ReviewMode;
-  readonly signal: AbortSignal;
 }
 
 /**
@@ -49,10 +48,11 @@ export async function patchRemotely(client: ExecClient, patch: RemotePatch): Pro
 
 function patchByServer(
   client: ExecClient,
-  { text, place, cwd, reviewMode, signal }: RemotePatch,
+  { text, place, cwd, reviewMode }: RemotePatch,
 ): Promise<ToolResult> {
   const params = { patch: text, cwd: uriOf(cwd), policy: toWire(place.policy), reviewMode };
-  return client.call('cordon/patch/apply', params, { signal });
+  // Not given up half-way: then nobody would know what became of it.
+  return client.call('cordon/patch/apply', params);
 }
 
 async function patchByFileCalls(client: ExecClient, patch: RemotePatch): Promise<ToolResult> {
@@ -74,7 +74,8 @@ async function patchByFileCalls(client: ExecClient, patch: RemotePatch): Promise
     log: silentLog,
     accessUnder: accessByRules,
   });
-  const call: PatchCall = { text: patch.text, place: patch.place, cwd: patch.cwd, signal: patch.signal };
+  const never = new AbortController().signal;
+  const call: PatchCall = { text: patch.text, place: patch.place, cwd: patch.cwd, signal: never };
   return runner.run(call);
 }
 

@@ -6,6 +6,7 @@ import type { Log } from '../../base/log.ts';
 import { Environments } from '../../runtime/environments/environments.ts';
 import { LocalEnvironment } from '../../runtime/environments/local/localEnvironment.ts';
 import { ServerRecords } from '../../runtime/environments/local/serverRecords.ts';
+import { RememberedSessions } from '../../runtime/environments/rememberedSessions.ts';
 import type { ExecBackend } from '../../runtime/exec/execBackend.ts';
 import { openRuntimeFolder } from '../../sandbox/linux/runtimeFolder.ts';
 import { editorProxy } from '../editorProxy.ts';
@@ -47,7 +48,10 @@ export function createEnvironments({
     new Environments({
       local,
       inProcess,
-      services: { log, bundleFolder: context.asAbsolutePath('dist'), version },
+      services: {
+        ...{ log, bundleFolder: context.asAbsolutePath('dist'), version },
+        sessions: new RememberedSessions(context.workspaceState),
+      },
       settings: readEnvironments,
     }),
   );
