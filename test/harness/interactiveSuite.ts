@@ -14,7 +14,7 @@ export function describeInteractive(where: string, createTestRuntime: CreateTest
     afterEach(() => it_.dispose());
 
     it('edits a file in vim', async () => {
-      const session = await it_.open('vim -u NONE -N story.txt', { yield_time_ms: 1_500 });
+      const session = await it_.open('vim -u NONE -i NONE -N story.txt', { yield_time_ms: 1_500 });
       await it_.type(session, 'iOnce upon a time\u001b', { yield_time_ms: 1_000 });
       assert.match(await it_.type(session, ':set number\r', { yield_time_ms: 1_000 }), /1 Once upon a time/);
       assert.match(await it_.type(session, ':wq\r', { yield_time_ms: 5_000 }), /Process exited with code 0/);
@@ -97,7 +97,7 @@ export function describeInteractive(where: string, createTestRuntime: CreateTest
     it('reorders and squashes commits through the editor in the terminal', async () => {
       const it_ = await createTestRuntime((root) => ({ writableRoots: [`${root}/.git`] }));
       execFileSync('bash', ['-ec', setUpRepository], { cwd: it_.root });
-      const session = await it_.open('EDITOR="vim -u NONE -N" git rebase -i --root', {
+      const session = await it_.open('EDITOR="vim -u NONE -i NONE -N" git rebase -i --root', {
         yield_time_ms: 3_000,
       });
       // Squash the second commit into the first, keep the proposed message.
