@@ -12,9 +12,10 @@ import { urlProvider } from '../../src/runtime/environments/urlEnvironment.ts';
 import { createRemoteFileSystem } from '../../src/runtime/patches/remoteFileSystem.ts';
 import type { CodexServer } from '../harness/codexServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
+import { describePatches } from '../harness/patchSuite.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
-import { testPolicy } from '../harness/testRuntime.ts';
+import { createTestRuntime, testPolicy } from '../harness/testRuntime.ts';
 import { treeSnapshot } from '../harness/treeSnapshot.ts';
 import { Planner, planOf } from '../runtime/patch/plans.ts';
 
@@ -89,6 +90,39 @@ describe('an environment of type url, on the real codex exec-server', () => {
     assert.ok(!connected.ok);
     assert.match(connected.error.message, /can be read or written by others/);
   });
+
+  it('runs confined commands of tools by the policy, and refuses what it has no words for', async () => {
+    const there = withFolder(open('token'), folder.path);
+    const confined = await createTestRuntime({}, process.env, { environment: there });
+    const { text } = await confined.call('exec_command', { cmd: 'touch in && echo $PAGER; touch /usr/out' });
+    assert.match(text, /^cat$/m);
+    assert.match(text, /\/usr\/out.*Read-only file system/);
+    await confined.dispose();
+    const limited = await createTestRuntime({ limits: { processes: 9 } }, process.env, {
+      environment: there,
+    });
+    const refused = await limited.call('exec_command', { cmd: 'true' });
+    assert.match(refused.text, /not Cordon's own and cannot enforce cordon\.sandbox\.limits/);
+    await limited.dispose();
+  });
+
+  describePatches(
+    'on the real codex exec-server',
+    async (user, env, options) => {
+      const own = await createTemporaryFolder('there');
+      const there = withFolder(open('token'), own.path);
+      const runtime = await createTestRuntime(user, env, { ...options, environment: there });
+      return {
+        ...runtime,
+        async dispose() {
+          await runtime.dispose();
+          there.dispose();
+          await own.dispose();
+        },
+      };
+    },
+    { seesOutside: false },
+  );
 
   describe('its files', () => {
     let place: TemporaryFolder;
@@ -188,6 +222,17 @@ describe('an environment of type url, on the real codex exec-server', () => {
     });
   });
 });
+
+function withFolder(environment: Environment, folder: string): Environment {
+  return {
+    ...{ name: environment.name, address: environment.address, folder },
+    ...{ state: environment.state, onDidChangeState: environment.onDidChangeState },
+    backend: environment.backend,
+    connect: (signal) => environment.connect(signal),
+    prewarm: () => environment.prewarm(),
+    dispose: () => environment.dispose(),
+  };
+}
 
 /** Fails with the commit of that number. */
 function failingAt(files: FileSystem, number: number): FileSystem {

@@ -113,7 +113,8 @@ export class Environments implements ExecBackend, Disposable {
 
   /** One that cannot be reached holds nobody up but itself: what it has is not found then. */
   async found(): Promise<readonly FoundProcess[]> {
-    return (await Promise.all(this.list().map(({ backend }) => backend.found?.() ?? []))).flat();
+    const none = Promise.resolve<readonly FoundProcess[]>([]);
+    return (await Promise.all(this.list().map(({ backend }) => backend.found?.() ?? none))).flat();
   }
 
   dispose(): void {

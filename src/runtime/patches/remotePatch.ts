@@ -75,7 +75,9 @@ async function patchByFileCalls(client: ExecClient, patch: RemotePatch): Promise
     accessUnder: accessByRules,
   });
   const never = new AbortController().signal;
-  const call: PatchCall = { text: patch.text, place: patch.place, cwd: patch.cwd, signal: never };
+  const { cwd, root } = patch.place;
+  // Without its machine, which has handed it over.
+  const call: PatchCall = { text: patch.text, place: { cwd, root, policy }, cwd: patch.cwd, signal: never };
   return runner.run(call);
 }
 
@@ -93,7 +95,7 @@ const accessByRules: AccessUnder = (policy) => (path) => {
     path,
     reason,
     clause: reason === 'outside' ? 'writableRoots' : 'mode',
-    message: `${path} may not be written by the sandbox of ${policy.root}.`,
-    hint: 'Write inside the folders that it opens, or ask the person to open another.',
+    message: `${path} may not be written: the sandbox of ${policy.root} does not open it.`,
+    hint: 'Write inside the folders that it opens, or ask the person to add one to cordon.sandbox.writableRoots.',
   };
 };
