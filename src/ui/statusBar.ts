@@ -4,8 +4,7 @@ import type { Disposable } from '../base/disposable.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
-import { localName } from '../runtime/environments/environment.ts';
-import { environmentsSetting } from '../runtime/environments/environments.ts';
+import { environmentSetting, environmentsSetting } from '../runtime/environments/environments.ts';
 import type { Environments } from '../runtime/environments/environments.ts';
 import { commandIds } from './commands/commandIds.ts';
 import { placeWords } from './environments/environmentWords.ts';
@@ -69,35 +68,64 @@ function faceOf(policies: PolicyStore, health: SandboxHealth, environments: Envi
       tooltip: lines('The sandbox of each folder', []),
     };
   }
-  const policy = policies.policyFor(root);
-  const approval = policies.approvalPolicyFor(root);
   const prefix = roots.length > 1 ? `${root.name}: ` : '';
-  if (!policy.ok) {
-    return faceOfError(`${prefix}Invalid sandbox setting`, root, policy.error);
-  }
-  if (!approval.ok) {
-    return faceOfError(`${prefix}Invalid approval setting`, root, approval.error);
-  }
-  const name = root.environment ?? localName;
-  if (name === localName) {
-    return faceOfPolicy(
-      root,
-      policy.value,
-      { prefix, place: placeWords(name, '', { kind: 'idle' }) },
-      health,
-    );
-  }
+  return root.environment === undefined
+    ? faceOfRoot(root, { prefix, place: 'Commands run on this machine' }, policies, health)
+    : faceElsewhere(root, root.environment, prefix, { policies, health, environments });
+}
+
+interface Where {
+  /** In front of the policy. */
+  readonly prefix: string;
+  readonly place: string;
+}
+
+interface Known {
+  readonly policies: PolicyStore;
+  readonly health: SandboxHealth;
+  readonly environments: Environments;
+}
+
+/** Of a root whose commands run on another machine, which decides what its policy is. */
+function faceElsewhere(
+  root: Root,
+  name: string,
+  prefix: string,
+  { policies, health, environments }: Known,
+): Face {
   const environment = environments.get(name);
   if (!environment.ok) {
-    return faceOfError(`${prefix}Invalid environment setting`, root, {
-      field: environmentsSetting,
-      ...environment.error,
-    });
+    const error = { field: environmentsSetting, ...environment.error };
+    return faceOfError(`${prefix}Invalid environment setting`, root, error);
   }
   const { address, state } = environment.value;
-  const inEnvironment = `${prefix}${state.kind === 'failed' ? `${name} (not connected)` : name}: `;
+  if (state.kind === 'failed') {
+    return {
+      icon: 'error',
+      text: `${prefix}${name}: no connection`,
+      tooltip: lines(`No command runs in ${root.name}`, [state.error.message, state.error.hint]),
+      colour: errorColour,
+    };
+  }
   const place = placeWords(name, address, state);
-  return faceOfPolicy(root, policy.value, { prefix: inEnvironment, place }, health);
+  const policy = policies.policyFor(root);
+  if (!policy.ok && policy.error.field === environmentSetting) {
+    const { message, hint } = policy.error;
+    return { icon: 'shield', text: `${prefix}${name}`, tooltip: lines(place, [message, hint]) };
+  }
+  return faceOfRoot(root, { prefix: `${prefix}${name}: `, place }, policies, health);
+}
+
+function faceOfRoot(root: Root, where: Where, policies: PolicyStore, health: SandboxHealth): Face {
+  const policy = policies.policyFor(root);
+  const approval = policies.approvalPolicyFor(root);
+  if (!policy.ok) {
+    return faceOfError(`${where.prefix}Invalid sandbox setting`, root, policy.error);
+  }
+  if (!approval.ok) {
+    return faceOfError(`${where.prefix}Invalid approval setting`, root, approval.error);
+  }
+  return faceOfPolicy(root, policy.value, where, health);
 }
 
 /** No command of an agent runs. */
@@ -108,12 +136,6 @@ function faceOfError(text: string, root: Root, { field, message, hint }: PolicyE
     tooltip: lines(`${root.name}: ${field}`, [message, hint], [openSettings(field)]),
     colour: errorColour,
   };
-}
-
-interface Where {
-  /** In front of the policy. */
-  readonly prefix: string;
-  readonly place: string;
 }
 
 function faceOfPolicy(

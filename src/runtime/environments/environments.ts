@@ -11,6 +11,8 @@ import { providers as allProviders } from './providers.ts';
 import type { CheckedProvider } from './providers.ts';
 
 export const environmentsSetting = 'cordon.environments';
+/** The name of the one that runs commands where nothing was chosen. */
+export const environmentSetting = 'cordon.environment';
 
 export interface EnvironmentsOptions {
   readonly local: Environment;

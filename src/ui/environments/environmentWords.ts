@@ -1,5 +1,4 @@
 import type { EnvironmentError, EnvironmentState } from '../../runtime/environments/environment.ts';
-import { localName } from '../../runtime/environments/environment.ts';
 
 // What a person reads about environments.
 
@@ -17,11 +16,9 @@ export function stateOfEnvironment(state: EnvironmentState): string {
   }
 }
 
-/** Where commands run, for the tooltip of the status bar. */
+/** Where commands run that run on another machine. */
 export function placeWords(name: string, address: string, state: EnvironmentState): string {
-  return name === localName
-    ? 'Commands run on this machine'
-    : `Commands run in the environment ${name}, ${address}: ${stateOfEnvironment(state)}`;
+  return `Commands run in the environment ${name}, ${address}: ${stateOfEnvironment(state)}`;
 }
 
 /** The buttons of a notification about an error, beside trying again. */

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Environment } from '../../runtime/environments/environment.ts';
+import { localName } from '../../runtime/environments/environment.ts';
 import { environmentsSetting } from '../../runtime/environments/environments.ts';
 import type { Environments } from '../../runtime/environments/environments.ts';
 import type { Root } from '../../runtime/roots.ts';
@@ -81,7 +82,10 @@ function entryOf({ name, address, state }: Environment, current: string): Entry 
   return {
     label: name,
     description: marked(name === current, address),
-    detail: stateOfEnvironment(state),
+    detail:
+      name === localName && state.kind === 'idle'
+        ? 'its server starts with the next command'
+        : stateOfEnvironment(state),
     meaning: { kind: 'choose', name },
   };
 }

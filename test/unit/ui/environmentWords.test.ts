@@ -12,8 +12,7 @@ describe('the words about environments', () => {
     assert.equal(stateOfEnvironment({ kind: 'failed', error: error('refused') }), 'No.');
   });
 
-  it('say where commands run, with the address of another machine', () => {
-    assert.equal(placeWords('local', 'this machine', { kind: 'idle' }), 'Commands run on this machine');
+  it('say where commands run, with the address', () => {
     assert.equal(
       placeWords('build', 'ssh build.example', { kind: 'connecting' }),
       'Commands run in the environment build, ssh build.example: connecting…',
