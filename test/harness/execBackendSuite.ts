@@ -93,6 +93,11 @@ export function describeBackend(
         await waitFor('ready', () => text(events).includes('ready'));
         assert.ok(child.signal('SIGINT'));
         await child.closed;
+        if (!signals && mode !== 'danger-full-access') {
+          // Others' servers end the launcher, and all that is in it.
+          assert.notEqual(child.exit?.exitCode, 0);
+          continue;
+        }
         assert.match(text(events), /trapped/);
         assert.equal(child.exit?.exitCode, 7);
       }
@@ -209,7 +214,7 @@ export function describeBackend(
       const { child, events } = await startArgv(['/no/such/program']);
       if (child !== undefined) {
         await child.closed;
-        assert.equal(child.exit?.exitCode, 127);
+        assert.equal(child.exit?.exitCode, signals ? 127 : 101);
         assert.match(text(events), /no\/such\/program/);
       }
     });

@@ -14,6 +14,7 @@ import type { Environment } from '../../src/runtime/environments/environment.ts'
 import { RemotePolicies } from '../../src/runtime/machines/remotePolicies.ts';
 import type { Root, RootSettings } from '../../src/runtime/roots.ts';
 import type { Session } from '../../src/runtime/sessions/session.ts';
+import type { ExecBackend } from '../../src/runtime/exec/execBackend.ts';
 import { createToolRuntime } from '../../src/runtime/toolRuntime.ts';
 import type { ToolRuntime } from '../../src/runtime/toolRuntime.ts';
 import { parseToolInput } from '../../src/runtime/tools/parseToolInput.ts';
@@ -87,6 +88,8 @@ export interface TestRuntimeOptions {
   readonly rules?: RuleSet;
   /** Another machine on which the root's commands run. Its folder takes the place of the root's own. */
   readonly environment?: Environment;
+  /** What runs the commands of this machine; this process by default. */
+  readonly backend?: ExecBackend;
   /** Takes a defence away. */
   readonly changeSandbox?: (sandbox: SandboxManager) => SandboxManager;
 }
@@ -105,6 +108,7 @@ export async function createTestRuntime(
     rules = noRules,
     changeSandbox,
     environment,
+    backend,
   }: TestRuntimeOptions = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
@@ -150,6 +154,7 @@ export async function createTestRuntime(
     approvals,
     audit: { record: (event) => audited.push(event) },
     helperFolder,
+    ...(backend !== undefined && { backend }),
     ...(environment !== undefined && {
       backend: environment.backend,
       remote: { environments: { get: () => ok(environment) }, policies: remotePolicies },

@@ -7,6 +7,10 @@ import { describeClientFaults } from '../harness/clientFaultSuite.ts';
 import type { CodexServer } from '../harness/codexServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { describeBackend } from '../harness/execBackendSuite.ts';
+import { describeExecTools } from '../harness/execToolsSuite.ts';
+import { describeInteractive } from '../harness/interactiveSuite.ts';
+import type { CreateTestRuntime } from '../harness/testRuntime.ts';
+import { createTestRuntime } from '../harness/testRuntime.ts';
 
 describe('Cordon as a client of the real codex exec-server', () => {
   let server: CodexServer;
@@ -22,7 +26,14 @@ describe('Cordon as a client of the real codex exec-server', () => {
 
   const makeBackend = (): RemoteBackend => new RemoteBackend({ connect: async () => ok(client) });
   const traits = { resizes: false, signals: false };
-  describeBackend('on a codex exec-server', 'danger-full-access', makeBackend, traits);
+  for (const mode of ['danger-full-access', 'workspace-write'] as const) {
+    describeBackend('on a codex exec-server', mode, makeBackend, traits);
+  }
+  const createRuntime: CreateTestRuntime = (user, parentEnv, options) =>
+    createTestRuntime(user, parentEnv, { ...options, backend: makeBackend() });
+  describeExecTools('on a codex exec-server', createRuntime, false);
+  // In its sandbox, what a terminal makes of Ctrl-C and Ctrl-Z ends the launcher.
+  describeInteractive('on a codex exec-server', () => createRuntime({ mode: 'danger-full-access' }));
 });
 
 describeClientFaults('the real codex exec-server', startCodexServer);

@@ -16,6 +16,10 @@ export async function waitForYield(session: Session, { yieldMs, signal }: Answer
   const { promise, resolve } = Promise.withResolvers<void>();
   const timer = setTimeout(resolve, yieldMs);
   signal.addEventListener('abort', () => resolve(), { once: true });
+  if (signal.aborted) {
+    // Given up while the command was being started, which takes a while on another machine.
+    resolve();
+  }
   await Promise.race([session.closed, promise]);
   clearTimeout(timer);
   if (session.state.kind === 'exited' && !signal.aborted) {
