@@ -305,7 +305,11 @@ export class Session implements SessionView {
   }
 
   async #explainDenials(): Promise<void> {
-    if (this.#state.kind !== 'exited' || this.#process.sandbox === 'none') {
+    if (
+      this.#state.kind !== 'exited' ||
+      this.#state.failure !== undefined ||
+      this.#process.sandbox === 'none'
+    ) {
       return;
     }
     const { exitCode } = this.#state;

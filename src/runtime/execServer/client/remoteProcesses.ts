@@ -60,7 +60,10 @@ export class RemoteProcesses {
         break;
       case 'lost':
         for (const process of [...this.#processes.values()]) {
-          process.fail(`the connection to the machine that runs it is lost: ${state.reason}`);
+          process.fail(
+            `the connection to the machine that runs it is lost: ${state.reason}. It may have gone on there, or ended: ` +
+              'look at what it would have changed before running it again; the next command connects anew.',
+          );
         }
         break;
     }
