@@ -74,11 +74,14 @@ interface Entry extends vscode.QuickPickItem {
 function entriesOf({ grants, policies }: RevokeGrantsOptions): readonly Entry[] {
   const now = new Date();
   const roots = policies.list();
-  const nameOfRoot = (path: string): string => roots.find((root) => root.path === path)?.name ?? path;
+  const nameOfRoot = ({ root: path, environment }: Grant): string => {
+    const name = roots.find((root) => root.path === path)?.name ?? path;
+    return environment === undefined ? name : `${name} on ${environment}`;
+  };
   const entries = (some: readonly Grant[]): readonly Entry[] =>
     some.map((grant) => ({
       label: withoutIcons(grantLabel(grant)),
-      description: withoutIcons(grantDescription(grant, nameOfRoot(grant.root), now)),
+      description: withoutIcons(grantDescription(grant, nameOfRoot(grant), now)),
       detail: withoutIcons(grantOrigin(grant, now)),
       grant,
     }));
