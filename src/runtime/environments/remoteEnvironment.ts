@@ -4,9 +4,8 @@ import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { ExecBackend } from '../exec/execBackend.ts';
 import type { ConnectOptions } from '../execServer/client/connectExecClient.ts';
-import { connectExecClient } from '../execServer/client/connectExecClient.ts';
 import type { Dial, ExecClient } from '../execServer/client/execClient.ts';
-import { RemoteBackend } from '../execServer/client/remoteBackend.ts';
+import { lazyBackend } from '../execServer/client/lazyBackend.ts';
 import type { ClientTiming } from '../execServer/client/timing.ts';
 import { uriOf } from '../execServer/protocol/fileUri.ts';
 import type { MessageTransport } from '../execServer/transport/messageTransport.ts';
@@ -50,7 +49,7 @@ class RemoteEnvironment implements Environment {
     this.name = options.name;
     this.address = options.address;
     this.folder = options.folder;
-    const remote = new RemoteBackend({
+    const remote = lazyBackend({
       connect: () => this.connect(),
       log: options.log,
       ...(options.timing && { timing: options.timing }),
@@ -161,8 +160,9 @@ class RemoteEnvironment implements Environment {
     }
   }
 
-  #connected(redial: Dial, { signal, ...more }: ConnectOptions = {}): Promise<ExecClient> {
+  async #connected(redial: Dial, { signal, ...more }: ConnectOptions = {}): Promise<ExecClient> {
     const { log, timing } = this.#options;
+    const { connectExecClient } = await import('../execServer/client/connectExecClient.ts');
     return connectExecClient(redial, {
       log,
       signal: AbortSignal.any([this.#end.signal, ...(signal === undefined ? [] : [signal])]),

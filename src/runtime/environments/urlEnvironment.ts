@@ -5,8 +5,8 @@ import * as z from 'zod';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import { errorCode } from '../../sandbox/paths.ts';
-import { ConnectionRefused, dialWebSocket } from '../execServer/client/dial.ts';
 import type { EnvironmentError, EnvironmentProvider } from './environment.ts';
+import type { ConnectionRefused } from '../execServer/client/dial.ts';
 import { createRemoteEnvironment } from './remoteEnvironment.ts';
 import { remotePath } from './ssh/sshSettings.ts';
 
@@ -72,11 +72,14 @@ export const urlProvider: EnvironmentProvider<UrlSettings> = {
         if (!token.ok) {
           return token;
         }
+        const { ConnectionRefused, dialWebSocket } = await import('../execServer/client/dial.ts');
         try {
           const dial = dialWebSocket(url, token.value === undefined ? {} : { token: token.value });
           return ok(await dial(signal));
         } catch (cause) {
-          return fail(whyNoConnection(url, tokenFile, cause));
+          return fail(
+            cause instanceof ConnectionRefused ? whyRefused(cause, tokenFile) : whyNoConnection(url, cause),
+          );
         }
       },
     });
@@ -103,24 +106,25 @@ function readToken(written: string): Result<string, EnvironmentError> {
   }
 }
 
-function whyNoConnection(url: string, tokenFile: string | undefined, cause: unknown): EnvironmentError {
+function whyRefused({ message, status }: ConnectionRefused, tokenFile: string | undefined): EnvironmentError {
+  return status === 401 || status === 403
+    ? {
+        kind: 'refused',
+        message: `${message}.`,
+        hint:
+          tokenFile === undefined
+            ? 'Put the token that the server was started with into a file, and name it in "tokenFile" of the environment.'
+            : `Write the token that the server was started with into ${tokenFile}.`,
+      }
+    : {
+        kind: 'wrong-version',
+        message: `${message}: that is no exec-server.`,
+        hint: 'Correct "url" of the environment.',
+      };
+}
+
+function whyNoConnection(url: string, cause: unknown): EnvironmentError {
   const message = cause instanceof Error ? cause.message : String(cause);
-  if (cause instanceof ConnectionRefused) {
-    return cause.status === 401 || cause.status === 403
-      ? {
-          kind: 'refused',
-          message: `${message}.`,
-          hint:
-            tokenFile === undefined
-              ? 'Put the token that the server was started with into a file, and name it in "tokenFile" of the environment.'
-              : `Write the token that the server was started with into ${tokenFile}.`,
-        }
-      : {
-          kind: 'wrong-version',
-          message: `${message}: that is no exec-server.`,
-          hint: 'Correct "url" of the environment.',
-        };
-  }
   return isAboutCertificate(errorCode(cause) ?? '')
     ? {
         kind: 'wrong-key',

@@ -2,7 +2,6 @@ import { fail, ok } from '../../base/result.ts';
 import type { Environments } from '../environments/environments.ts';
 import type { Roots } from '../roots.ts';
 import type { Machine, MachineOf } from './machine.ts';
-import { remoteMachine } from './remoteMachine.ts';
 import type { RemotePolicies } from './remotePolicies.ts';
 
 export interface MachinesOptions {
@@ -26,6 +25,7 @@ export function createMachines({ roots, local, remote }: MachinesOptions): Machi
     if (!environment.ok) {
       return environment;
     }
+    const { remoteMachine } = await import('./remoteMachine.ts');
     const client = await environment.value.connect();
     return client.ok
       ? ok(

@@ -6,11 +6,9 @@ import { fail, ok } from '../../../base/result.ts';
 import type { Upstream } from '../../../sandbox/network/upstream.ts';
 import { errorCode } from '../../../sandbox/paths.ts';
 import type { ExecBackend } from '../../exec/execBackend.ts';
-import { connectExecClient } from '../../execServer/client/connectExecClient.ts';
-import { dialUnixSocket } from '../../execServer/client/dial.ts';
 import type { ClientState, Dial, ExecClient } from '../../execServer/client/execClient.ts';
 import { ServerGone } from '../../execServer/client/execClient.ts';
-import { RemoteBackend } from '../../execServer/client/remoteBackend.ts';
+import { lazyBackend } from '../../execServer/client/lazyBackend.ts';
 import { errorCodes, RpcError } from '../../execServer/protocol/errors.ts';
 import { uriOf } from '../../execServer/protocol/fileUri.ts';
 import type { Environment, EnvironmentError, EnvironmentState } from '../environment.ts';
@@ -63,7 +61,7 @@ export class LocalEnvironment implements Environment {
   constructor(options: LocalEnvironmentOptions) {
     this.#options = options;
     const timing = { recoveryMs };
-    const remote = new RemoteBackend({ connect: () => this.connect(), log: options.log, timing });
+    const remote = lazyBackend({ connect: () => this.connect(), log: options.log, timing });
     this.backend = {
       start: (params) => remote.start(params),
       // Where nothing was left behind there is no reason to start a server.
@@ -179,7 +177,8 @@ export class LocalEnvironment implements Environment {
     return client;
   }
 
-  #open(path: string, resumeSessionId?: string): Promise<ExecClient> {
+  async #open(path: string, resumeSessionId?: string): Promise<ExecClient> {
+    const { connectExecClient } = await import('../../execServer/client/connectExecClient.ts');
     return connectExecClient(dialLocal(path), {
       clientName: 'cordon',
       log: this.#options.log,
@@ -217,10 +216,10 @@ export class LocalEnvironment implements Environment {
 
 /** Nothing of the socket of a server that has ended can come back. */
 function dialLocal(path: string): Dial {
-  const dial = dialUnixSocket(path);
   return async (signal) => {
+    const { dialUnixSocket } = await import('../../execServer/client/dial.ts');
     try {
-      return await dial(signal);
+      return await dialUnixSocket(path)(signal);
     } catch (cause) {
       const code = errorCode(cause);
       throw code === 'ENOENT' || code === 'ECONNREFUSED'
