@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import * as vscode from 'vscode';
 import { DisposableStore } from './base/disposable.ts';
-import { startTelemetry } from './base/telemetry.ts';
+import { startTelemetry } from './base/startTelemetry.ts';
 import { createAccessUnder } from './patch/accessUnder.ts';
 import { CheckpointStore } from './patch/checkpoint/checkpointStore.ts';
 import { ApprovalFile } from './runtime/approvals/approvalFile.ts';

@@ -2,7 +2,7 @@ import { trace } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
-import type { SpanExport } from './telemetry.ts';
+import type { SpanExport } from './startTelemetry.ts';
 
 /** Spans that are lost are better than a program that waits to end. */
 const stopTimeoutMs = 2_000;

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { startTelemetry } from '../base/telemetry.ts';
+import { startTelemetry } from '../base/startTelemetry.ts';
 import { buildOf } from '../runtime/execServer/server/environmentInfo.ts';
 import { ExecServer } from '../runtime/execServer/server/execServer.ts';
 import type { Accept, Listener } from '../runtime/execServer/server/listen/listener.ts';

@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
 import { silentLog } from '../../src/base/log.ts';
 import { ok } from '../../src/base/result.ts';
-import { startSpan, startTelemetry, traceContextOf } from '../../src/base/telemetry.ts';
+import { startTelemetry } from '../../src/base/startTelemetry.ts';
+import { startSpan, traceContextOf } from '../../src/base/telemetry.ts';
 import { connectExecClient } from '../../src/runtime/execServer/client/connectExecClient.ts';
 import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
 import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
