@@ -34,6 +34,8 @@ const defaultGraceMs = 2_000;
 export interface LocalStartParams extends StartParams {
   /** `closed` waits for whoever still holds the output, however long, unless the process is killed. */
   readonly drainsFully?: boolean;
+  /** The `closed` event comes with the last output, before the sandbox is tidied up: nobody asks for what that finds. */
+  readonly closesWhenDrained?: boolean;
 }
 
 /** A process of this machine: with the ways to hold it that only its own machine has. */
@@ -102,7 +104,7 @@ async function startLocal(
     await launch.value.release();
     return child;
   }
-  return ok(new StartedProcess(child.value, launch.value, isTty));
+  return ok(new StartedProcess(child.value, launch.value, params));
 }
 
 async function startChild(
@@ -174,11 +176,11 @@ class StartedProcess implements LocalProcess {
   readonly #launch: Launch;
   #findings: readonly Finding[] = [];
 
-  constructor(child: ChildHandle, launch: Launch, isTty: boolean) {
+  constructor(child: ChildHandle, launch: Launch, { tty, closesWhenDrained }: LocalStartParams) {
     this.#child = child;
     this.#launch = launch;
     this.sandbox = launch.sandbox;
-    this.isTty = isTty;
+    this.isTty = tty !== undefined;
     this.onEvent = this.#window.onEvent;
     const joiner = new ChunkJoiner((stream, chunk) => this.#window.output(stream, chunk));
     child.onOutput(({ stream, chunk }) => joiner.push(stream, chunk));
@@ -189,6 +191,9 @@ class StartedProcess implements LocalProcess {
     this.closed = new Promise((resolve) => {
       child.onDrained(() => {
         joiner.flush();
+        if (closesWhenDrained === true) {
+          this.#window.closed();
+        }
         void launch
           .release()
           .then((findings) => {
@@ -196,7 +201,9 @@ class StartedProcess implements LocalProcess {
           })
           // Whatever goes wrong in the look after a run, nobody waits for its end in vain.
           .finally(() => {
-            this.#window.closed();
+            if (closesWhenDrained !== true) {
+              this.#window.closed();
+            }
             resolve();
           });
       });

@@ -6,6 +6,7 @@ import type { SandboxPolicy } from '../policy/policy.ts';
 import { writableRoots } from '../policy/policy.ts';
 import { systemFolders } from '../policy/systemFolders.ts';
 import type { SandboxError } from '../sandboxManager.ts';
+import { temporaryFolders } from '../temporaryFolders.ts';
 import type { Surroundings } from './bubblewrap/gatherPlaces.ts';
 import type { Machine } from './bubblewrap/machine.ts';
 import { openPrivateCaches } from './cacheFolder.ts';
@@ -47,8 +48,14 @@ export function readTrees(
   return trees.read([...searchedTrees(policy), ...searchedRoots(policy)], policy.hidden);
 }
 
-/** The writable folders that are looked through: not the whole machine, should a person have opened it. */
+/**
+ * The writable folders that are looked through: not the whole machine, should a person have opened it, nor the
+ * temporary folders that everybody fills and empties, however a policy shares them.
+ */
 export function searchedRoots(policy: SandboxPolicy): readonly string[] {
   const isSystem = (root: string): boolean => systemFolders.some((folder) => isInside(root, folder));
-  return writableRoots(policy).filter((root) => root !== '/' && !isSystem(root));
+  const temporary = temporaryFolders();
+  return writableRoots(policy).filter(
+    (root) => root !== '/' && !isSystem(root) && (root === policy.root || !temporary.includes(root)),
+  );
 }

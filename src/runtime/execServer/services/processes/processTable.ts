@@ -175,6 +175,8 @@ export class ProcessTable {
       env,
       policy,
       drainsFully: true,
+      // Only our own clients, whose policies these are, hear of what is found after a run.
+      closesWhenDrained: !cordon?.policy,
       pipeStdin: pipeStdin && !tty,
       ...(inherits && { inheritsEnvironment: true }),
       ...(typeof arg0 === 'string' && { arg0 }),
