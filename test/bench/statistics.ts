@@ -20,11 +20,17 @@ export interface RaceOptions {
   readonly prepare?: () => Promise<void>;
 }
 
-/** Median milliseconds of each contestant; they take turns, so that the machine's other work hits all alike. */
-export async function race(
+/** Median milliseconds of each contestant. */
+export async function race(contestants: Contestants, options: RaceOptions): Promise<Record<string, number>> {
+  const times = await measure(contestants, options);
+  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+}
+
+/** All milliseconds of each contestant; they take turns, so that the machine's other work hits all alike. */
+export async function measure(
   contestants: Contestants,
   { rounds, prepare }: RaceOptions,
-): Promise<Record<string, number>> {
+): Promise<Record<string, number[]>> {
   const times: Record<string, number[]> = {};
   for (let round = -2; round < rounds; round++) {
     for (const [name, run] of Object.entries(contestants)) {
@@ -38,7 +44,7 @@ export async function race(
       }
     }
   }
-  return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
+  return times;
 }
 
 /** Prints each median with its ratio to the named base. */

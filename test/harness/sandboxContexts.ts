@@ -49,3 +49,12 @@ export const workspaceWrite: readonly PermissionEntry[] = [
   place('tmpdir', 'write'),
   ...['.git', '.agents', '.codex', '.aws'].map((name) => place('project_roots', 'read', name, 'skip')),
 ];
+
+/** What Codex sends for read-only. */
+export const readOnly: readonly PermissionEntry[] = [place('root', 'read')];
+
+/** Where those entries count. */
+export function inFolder(root: string): Pick<SandboxContext, 'cwd' | 'workspaceRoots'> {
+  const { href } = pathToFileURL(root);
+  return { cwd: href, workspaceRoots: [href] };
+}
