@@ -65,6 +65,11 @@ export class TestServer {
   }
 }
 
+/** To any server that speaks the protocol; the handshake is left to the test. */
+export async function openTestClient(address: string): Promise<TestClient> {
+  return new TestClient(await dial(address));
+}
+
 async function dial(address: string, token?: string): Promise<MessageTransport> {
   if (address.startsWith('unix:')) {
     const socket = connect(address.slice('unix:'.length));

@@ -17,7 +17,8 @@ export async function startableArgv(
 
 /**
  * Finds the file that a program name means: a name with a slash is taken from `cwd`, a bare one searched on `path`.
- * Fails with `spawn-not-found`, or `spawn-permission-denied` when only files that may not be executed were found.
+ * Fails with `spawn-not-found`, or `spawn-permission-denied` when only files that may not be executed were found, or
+ * a folder.
  */
 export async function findExecutable(
   name: string,
@@ -31,9 +32,11 @@ export async function findExecutable(
         .filter(isAbsolute)
         .map((folder) => join(folder, name));
   let isFound = false;
+  let isFolder = false;
   for (const candidate of candidates) {
     const entry = await stat(candidate).catch(() => undefined);
     if (entry?.isFile() !== true) {
+      isFolder ||= entry?.isDirectory() === true && name.includes('/');
       continue;
     }
     isFound = true;
@@ -45,6 +48,10 @@ export async function findExecutable(
     ) {
       return ok(candidate);
     }
+  }
+  if (isFolder) {
+    const kind = 'spawn-permission-denied';
+    return fail({ kind, message: `${name} is a folder.`, hint: 'Name a program in it.' });
   }
   return fail(
     isFound

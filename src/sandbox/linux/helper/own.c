@@ -16,6 +16,7 @@
 
 #include <linux/prctl.h>
 
+#define FIRST_BEYOND_STANDARD 3
 #define AF_UNIX_ 1
 #define SOCK_SEQPACKET_ 5
 #define SOCK_CLOEXEC_ 02000000
@@ -134,6 +135,8 @@ static void __attribute__((noreturn)) become_warden(long talk, word mask, word e
     if (CALL(__NR_read, gate[0], &go, 1, 0) != 1) {
       leave(EXIT_SETUP);
     }
+    /* Nor with what the runtime itself was started with. */
+    close_descriptors(FIRST_BEYOND_STANDARD);
     CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &mask, 0, SIGSET_BYTES);
     run(argv, envp);
   }

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import type { Disposable } from '../../../../base/disposable.ts';
-import { errorCodes } from '../../protocol/errors.ts';
+import { errorCodes, RpcError } from '../../protocol/errors.ts';
 import { pathOf, uriOf } from '../../protocol/fileUri.ts';
 import type { MethodName, NotificationParams, ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import { decodeBase64 } from './base64.ts';
@@ -116,9 +116,13 @@ const run: {
   },
 };
 
-/** Without dot segments, and without a slash at the end. */
+/** Without dot segments, and without a slash at the end. What means no path here is the request's fault, not the field's. */
 export function nativePath(uri: string): string {
-  return resolve(pathOf(uri));
+  try {
+    return resolve(pathOf(uri));
+  } catch (error) {
+    throw new RpcError(errorCodes.invalidRequest, (error as Error).message);
+  }
 }
 
 function linksOf({ followSymlinks }: { readonly followSymlinks: boolean }): Links {

@@ -12,16 +12,16 @@ export interface ServedProcessOptions {
   readonly sandboxType: WireSandboxType;
   readonly label: string;
   readonly pipeStdin: boolean;
-  /** No such program was found before the start, which a sandbox finds out by itself. */
+  /** No such program that may be executed was found before the start, which a sandbox finds out by itself. */
   readonly isMissing: boolean;
   /** The client that the session has at the moment. */
   readonly client: () => ServedConnection | undefined;
   readonly onClosed: () => void;
 }
 
-/** The reference's exit code of a program that is missing inside a sandbox, and ours. */
+/** The reference's exit code of a program that is missing inside a sandbox or may not be executed, and ours. */
 const missingOnTheWire = 101;
-const missingHere = 127;
+const missingHere: readonly number[] = [126, 127];
 /** The reference's exit code of whatever a signal ended on a terminal. */
 const killedOnTerminal = 1;
 
@@ -223,7 +223,7 @@ export class ServedProcess {
     if (this.#process.isTty && signal !== undefined) {
       return killedOnTerminal;
     }
-    return this.#options.isMissing && exitCode === missingHere ? missingOnTheWire : exitCode;
+    return this.#options.isMissing && missingHere.includes(exitCode) ? missingOnTheWire : exitCode;
   }
 
   /** All that is known once it is closed; undefined when that is nothing. */

@@ -13,7 +13,8 @@ export async function getMetadata(
   judge: Judge,
 ): Promise<ResultOf<'fs/getMetadata'>> {
   if (links === 'none') {
-    return describe(await itself(path, judge), false);
+    const stats = await itself(path, judge);
+    return { ...describe(stats, false), createdAtMs: Math.floor(stats.birthtimeMs) };
   }
   const entry = await holding(path, 'folders', async (held) => {
     judge.read(held.path);
@@ -55,7 +56,7 @@ function describe(stats: Stats, isSymlink: boolean): ResultOf<'fs/getMetadata'> 
     isFile: stats.isFile(),
     isSymlink,
     size: stats.size,
-    // The reference server knows none on Linux, and so does not Cordon's, for the sake of equal answers.
+    // The reference server tells it on Linux only of what is there itself, and so does Cordon's, for equal answers.
     createdAtMs: process.platform === 'linux' ? 0 : Math.floor(stats.birthtimeMs),
     modifiedAtMs: Math.floor(stats.mtimeMs),
   };

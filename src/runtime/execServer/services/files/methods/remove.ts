@@ -11,7 +11,7 @@ export interface RemoveOptions {
   readonly force: boolean;
 }
 
-/** Removes what is at a path: of a link, the link. Folders are emptied through descriptors, so nothing leads out. */
+/** Removes what is at a path: of a link, the link, unless `none` are wanted. Folders are emptied through descriptors, so nothing leads out. */
 export async function remove(
   path: string,
   { recursive, force }: RemoveOptions,
@@ -25,6 +25,9 @@ export async function remove(
     await inPlace(path, links === 'none' ? 'none' : 'folders', async (place) => {
       judge.write(place.path);
       const isFolder = await holding(place.at, 'folders', async (held) => {
+        if (held.stats.isSymbolicLink() && links === 'none') {
+          throw new RpcError(errorCodes.invalidRequest, 'path contains a symbolic link');
+        }
         const folder = { ...held, path: place.path };
         if (held.stats.isDirectory() && recursive) {
           await removeContents(folder, judge);
