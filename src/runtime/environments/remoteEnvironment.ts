@@ -40,6 +40,8 @@ class RemoteEnvironment implements Environment {
   readonly #stateChanged = new Emitter<EnvironmentState>();
   readonly onDidChangeState = this.#stateChanged.event;
   readonly #end = new AbortController();
+  /** Of the connection that is being made. */
+  #attempt = new AbortController();
   #state: EnvironmentState = { kind: 'idle' };
   #client: ExecClient | undefined;
   #opening: Promise<Result<ExecClient, EnvironmentError>> | undefined;
@@ -80,6 +82,10 @@ class RemoteEnvironment implements Environment {
     void this.connect();
   }
 
+  cancel(): void {
+    this.#attempt.abort(new Error('it was cancelled'));
+  }
+
   dispose(): void {
     this.#end.abort(new Error(`the environment ${this.name} was closed`));
     this.#client?.dispose();
@@ -88,9 +94,11 @@ class RemoteEnvironment implements Environment {
 
   async #open(): Promise<Result<ExecClient, EnvironmentError>> {
     this.#setState({ kind: 'connecting' });
+    this.#attempt = new AbortController();
     const first = await this.#tryOpen();
     // The server may just have been about to end, because nobody needed it.
-    const opened = first.ok || first.error.kind !== 'wrong-version' ? first : await this.#tryOpen();
+    const last = first.ok || first.error.kind !== 'wrong-version' ? first : await this.#tryOpen();
+    const opened = !last.ok && this.#attempt.signal.aborted ? fail(this.#cancelled()) : last;
     if (!opened.ok) {
       this.#setState({ kind: 'failed', error: opened.error });
       return opened;
@@ -118,7 +126,7 @@ class RemoteEnvironment implements Environment {
   async #tryOpen(): Promise<Result<ExecClient, EnvironmentError>> {
     const { dial, folder } = this.#options;
     // An installation takes as long as it takes: the limits of the session are for what follows.
-    const first = await dial(this.#end.signal);
+    const first = await dial(this.#untilCancelled());
     if (!first.ok) {
       return first;
     }
@@ -165,14 +173,26 @@ class RemoteEnvironment implements Environment {
     const { connectExecClient } = await import('../execServer/client/connectExecClient.ts');
     return connectExecClient(redial, {
       log,
-      signal: AbortSignal.any([this.#end.signal, ...(signal === undefined ? [] : [signal])]),
+      signal: AbortSignal.any([this.#untilCancelled(), ...(signal === undefined ? [] : [signal])]),
       ...(timing && { timing }),
       ...more,
     });
   }
 
+  #untilCancelled(): AbortSignal {
+    return AbortSignal.any([this.#end.signal, this.#attempt.signal]);
+  }
+
   #remember(sessionId: string | undefined): void {
     this.#options.sessions?.remember(this.name, sessionId);
+  }
+
+  #cancelled(): EnvironmentError {
+    return {
+      kind: 'unreachable',
+      message: `Connecting to ${this.address} was cancelled.`,
+      hint: 'The next command connects again.',
+    };
   }
 
   #noServer(cause: unknown): EnvironmentError {
