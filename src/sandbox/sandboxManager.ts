@@ -1,4 +1,4 @@
-import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
 import type { Result } from '../base/result.ts';
 import type { Finding } from './aftermath/finding.ts';
 import type { DeniedCall } from './denials/deniedCall.ts';
@@ -26,13 +26,19 @@ export interface Door {
   /** Bare names, as in front of a command's words. */
   readonly programs: readonly string[];
   /** A connection from inside, not read from yet. Whoever is behind it may say anything. */
-  accept(connection: Socket, sandbox: HeldPaths): void;
+  accept(connection: DoorConnection, sandbox: HeldPaths): void;
 }
+
+/** The bytes of whoever connected, on this machine or another. Its errors are heard, and end it. */
+export type DoorConnection = Pick<
+  Duplex,
+  'on' | 'once' | 'off' | 'write' | 'end' | 'destroy' | 'pause' | 'resume'
+>;
 
 /** What a running sandbox keeps its command from changing. */
 export interface HeldPaths {
   /** Whether the command certainly cannot change what is at a canonical path. */
-  isHeld(path: string): boolean;
+  isHeld(path: string): Promise<boolean>;
 }
 
 /** How the platform's launcher is to be started so that it enforces the policy on the command. */

@@ -6,7 +6,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findGround } from '../../src/runtime/children/ground.ts';
-import { WorkFolder } from '../../src/runtime/children/workFolder.ts';
+import { WorkFolder } from '../../src/runtime/exec/workFolder.ts';
 import { openRuntimeFolder } from '../../src/sandbox/linux/runtimeFolder.ts';
 import type { RuleSet } from '../../src/sandbox/rules/rule.ts';
 import { noRules } from '../../src/sandbox/rules/rule.ts';
@@ -31,7 +31,7 @@ const changing =
 const trusting: Change = ({ door, ...command }) => ({
   ...command,
   ...(door && {
-    door: { ...door, accept: (connection) => door.accept(connection, { isHeld: () => true }) },
+    door: { ...door, accept: (connection) => door.accept(connection, { isHeld: async () => true }) },
   }),
 });
 
@@ -128,7 +128,7 @@ describe('A script cannot make an allowed part of it run its own code', function
         { argv: ['uname'], cwd: test.root, isTerminal: false },
         {
           script: { ...script, widenings: [], agreed: [] },
-          sandbox: { isHeld: () => true },
+          sandbox: { isHeld: async () => true },
           searchPath: `${test.root}:/usr/bin`,
           roots,
         },

@@ -9,7 +9,7 @@ import type { PartQuestion } from './partFrames.ts';
 import type { RunningScript } from './runningScript.ts';
 import type { IsTrusted } from './trustedPrograms.ts';
 import { trustedProgram, trustedSearchPath } from './trustedPrograms.ts';
-import { WorkFolder } from './workFolder.ts';
+import { WorkFolder } from '../exec/workFolder.ts';
 
 /** What a part needs to run apart from its script, all of it out of the script's reach. To be left in the end. */
 export interface Ground {
@@ -37,14 +37,15 @@ export async function findGround(
   if (![policy.root, ...writableRoots(policy)].some((folder) => isInside(cwd, folder))) {
     return fail(`its folder ${cwd} is none of this workspace`);
   }
-  const isTrusted: IsTrusted = (path) => sandbox.isHeld(path) && !roots.some((root) => isInside(path, root));
+  const isTrusted: IsTrusted = async (path) =>
+    !roots.some((root) => isInside(path, root)) && (await sandbox.isHeld(path));
   const trustedPath = await trustedSearchPath(searchPath, isTrusted);
   const [name = ''] = argv;
   const program = await trustedProgram(name, trustedPath, isTrusted);
   if (program === undefined) {
     return fail(`no program ${name} is installed where commands of this workspace could not have put it`);
   }
-  const repository = heldRepository(cwd, sandbox);
+  const repository = await heldRepository(cwd, sandbox);
   if (repository === 'loose') {
     return fail('what git would run for the repository around it could be from the script itself');
   }

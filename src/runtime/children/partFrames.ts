@@ -12,26 +12,38 @@ const maxFrameBytes = 128 * 1024;
 const maxMessageBytes = 4096;
 const sizeBytes = 4;
 
-/** Cuts what comes over a connection into frames. */
+/** Cuts what comes over a connection into frames, however small the pieces are in which it comes. */
 export class FrameReader {
-  #rest: Buffer = Buffer.alloc(0);
+  #pieces: Buffer[] = [];
+  #size = 0;
+  /** So much must be there before there is something to find. */
+  #needed = sizeBytes;
 
   /** The frames that are complete now; undefined when what came is none. */
   read(chunk: Buffer): readonly Frame[] | undefined {
-    this.#rest = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    this.#pieces.push(chunk);
+    this.#size += chunk.length;
+    if (this.#size < this.#needed) {
+      return [];
+    }
+    let rest = Buffer.concat(this.#pieces);
     const frames: Frame[] = [];
-    while (this.#rest.length >= sizeBytes) {
-      const size = this.#rest.readUInt32LE(0);
+    this.#needed = sizeBytes;
+    while (rest.length >= sizeBytes) {
+      const size = rest.readUInt32LE(0);
       if (size === 0 || size > maxFrameBytes) {
         return undefined;
       }
-      if (this.#rest.length < sizeBytes + size) {
+      if (rest.length < sizeBytes + size) {
+        this.#needed = sizeBytes + size;
         break;
       }
-      const body = this.#rest.subarray(sizeBytes, sizeBytes + size);
+      const body = rest.subarray(sizeBytes, sizeBytes + size);
       frames.push({ letter: String.fromCharCode(body[0] ?? 0), rest: body.subarray(1) });
-      this.#rest = this.#rest.subarray(sizeBytes + size);
+      rest = rest.subarray(sizeBytes + size);
     }
+    this.#pieces = [rest];
+    this.#size = rest.length;
     return frames;
   }
 }

@@ -1,9 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import type { Socket } from 'node:net';
 import { quoteWords } from '../../sandbox/commands/quoteWords.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
-import type { Door, HeldPaths } from '../../sandbox/sandboxManager.ts';
+import type { Door, DoorConnection, HeldPaths } from '../../sandbox/sandboxManager.ts';
 import type { Consent } from '../approvals/consent.ts';
 import { refusalFor } from '../approvals/refusals.ts';
 import type { Audit } from '../audit/audit.ts';
@@ -21,8 +20,8 @@ import type { RunningScript } from './runningScript.ts';
 
 /** Parts of one script that run apart from it at the same time. */
 const mostRunning = 16;
-/** Whoever connects has its question ready, and its streams. */
-const silenceMs = 10_000;
+/** Whoever connects has its question ready, and its streams: how long either may take. */
+const patienceMs = 10_000;
 
 export interface ScriptPartsOptions {
   readonly orchestrator: Orchestrator;
@@ -41,7 +40,7 @@ export class ScriptParts {
   readonly #script = Promise.withResolvers<RunningScript>();
   readonly #questions = new Questions();
   /** Who waits for the connection with these streams. */
-  readonly #expected = new Map<string, (streams: Socket) => void>();
+  readonly #expected = new Map<string, (streams: DoorConnection) => void>();
   #running = 0;
 
   constructor(programs: readonly string[], options: ScriptPartsOptions) {
@@ -54,22 +53,24 @@ export class ScriptParts {
     this.#script.resolve(script);
   }
 
-  #accept(connection: Socket, sandbox: HeldPaths): void {
+  #accept(connection: DoorConnection, sandbox: HeldPaths): void {
     const reader = new FrameReader();
     let part: PartConnection | undefined;
-    connection.setTimeout(silenceMs, () => connection.destroy());
+    const patience = setTimeout(() => connection.destroy(), patienceMs);
+    connection.once('close', () => clearTimeout(patience));
     const read = (chunk: Buffer): void => {
       for (const frame of reader.read(chunk) ?? [{ letter: '', rest: chunk }]) {
+        clearTimeout(patience);
         if (part !== undefined) {
           part.heed(frame);
         } else if (frame.letter === 'A') {
-          connection.setTimeout(0);
           part = new PartConnection(connection);
           void this.#serve(part, parseQuestion(frame.rest), sandbox);
         } else {
           connection.off('data', read);
           connection.pause();
           this.#deliver(frame.letter === 'H' ? frame.rest.toString('latin1') : '', connection);
+          return;
         }
       }
     };
@@ -77,10 +78,9 @@ export class ScriptParts {
     connection.resume();
   }
 
-  #deliver(key: string, streams: Socket): void {
+  #deliver(key: string, streams: DoorConnection): void {
     const take = this.#expected.get(key);
     this.#expected.delete(key);
-    streams.setTimeout(0);
     if (take === undefined) {
       streams.destroy();
     } else {
@@ -188,8 +188,9 @@ export class ScriptParts {
       this.#running++;
       const command = {
         argv: [ground.program, ...question.argv.slice(1)],
+        cwd: ground.folder.path,
         // Outside the very folder; a sandbox has its own view, which is why git is told its repository.
-        cwd: leaves ? ground.folder.place : ground.folder.path,
+        ...(leaves && { folder: ground.folder.identity }),
         env: { ...prepared.value.env, ...ground.env },
         policy: prepared.value.policy,
       };
@@ -199,7 +200,7 @@ export class ScriptParts {
 
   async #run(
     part: PartConnection,
-    command: Pick<StartParams, 'argv' | 'cwd' | 'env' | 'policy'>,
+    command: Pick<StartParams, 'argv' | 'cwd' | 'folder' | 'env' | 'policy'>,
     judged: JudgedPart,
     entry: CommandAudit,
   ): Promise<void> {
@@ -239,11 +240,11 @@ export class ScriptParts {
   }
 
   /** The connection over which the streams come; undefined when it does not. */
-  async #streamsOf(part: PartConnection): Promise<Socket | undefined> {
+  async #streamsOf(part: PartConnection): Promise<DoorConnection | undefined> {
     const key = randomBytes(16).toString('hex');
-    const { promise, resolve } = Promise.withResolvers<Socket | undefined>();
+    const { promise, resolve } = Promise.withResolvers<DoorConnection | undefined>();
     const giveUp = (): void => resolve(undefined);
-    const timer = setTimeout(giveUp, silenceMs);
+    const timer = setTimeout(giveUp, patienceMs);
     part.ended.addEventListener('abort', giveUp, { once: true });
     this.#expected.set(key, resolve);
     part.awaitStreams(key);

@@ -3,7 +3,7 @@ import { isAbsolute } from 'node:path';
 import { findExecutable } from '../exec/findExecutable.ts';
 
 /** Whether nobody but the person and the machine's owner changes what is at a canonical path. */
-export type IsTrusted = (path: string) => boolean;
+export type IsTrusted = (path: string) => Promise<boolean>;
 
 /** The folders of a search path from which no command can have planted a program. */
 export async function trustedSearchPath(path: string, isTrusted: IsTrusted): Promise<string> {
@@ -11,9 +11,12 @@ export async function trustedSearchPath(path: string, isTrusted: IsTrusted): Pro
     path
       .split(':')
       .filter(isAbsolute)
-      .map((folder) => realpath(folder).catch(() => undefined)),
+      .map(async (folder) => {
+        const real = await realpath(folder).catch(() => undefined);
+        return real !== undefined && (await isTrusted(real)) ? [real] : [];
+      }),
   );
-  return folders.filter((folder) => folder !== undefined && isTrusted(folder)).join(':');
+  return folders.flat().join(':');
 }
 
 /** The program of that name on a trusted search path; undefined when there is none, or it leads to an untrusted place. */
@@ -23,5 +26,5 @@ export async function trustedProgram(
   isTrusted: IsTrusted,
 ): Promise<string | undefined> {
   const found = name.includes('/') ? undefined : await findExecutable(name, '/', searchPath);
-  return found?.ok === true && isTrusted(await realpath(found.value)) ? found.value : undefined;
+  return found?.ok === true && (await isTrusted(await realpath(found.value))) ? found.value : undefined;
 }

@@ -1,12 +1,12 @@
-import type { Socket } from 'node:net';
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { DeniedCall } from '../../sandbox/denials/deniedCall.ts';
 import type { BlockedRequest } from '../../sandbox/network/blockedRequest.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import type { Door, SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
+import type { Door, DoorConnection, SandboxError, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { OutputStream, TerminalSize } from '../../terminal/childHandle.ts';
+import type { FolderIdentity } from './workFolder.ts';
 
 export type { OutputStream, TerminalSize };
 
@@ -14,6 +14,8 @@ export interface StartParams {
   /** At least one element. `argv[0]` may be a bare name, searched on the env's PATH. */
   readonly argv: readonly string[];
   readonly cwd: string;
+  /** What `cwd` must be, over no link: then it runs in that very folder, whatever becomes of the path meanwhile. */
+  readonly folder?: FolderIdentity;
   /** Replaces `argv[0]` as the program sees it. */
   readonly arg0?: string;
   /** The whole environment of the child: nothing is added. */
@@ -24,7 +26,7 @@ export interface StartParams {
   /** Present: the child gets a pseudoterminal of that size. Absent: pipes. */
   readonly tty?: TerminalSize;
   /** Instead of pipes: the connection over which it gets its standard streams; taken over whatever comes of it. */
-  readonly streams?: Socket;
+  readonly streams?: DoorConnection;
   /** How programs in it ask before they run, where the sandbox has a way. */
   readonly door?: Door;
   /** Only without a tty: keep standard input open as a pipe; otherwise it is `/dev/null`. */

@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
@@ -28,6 +29,7 @@ import type {
   TerminalSize,
   WriteStatus,
 } from './execBackend.ts';
+import { WorkFolder } from './workFolder.ts';
 
 const defaultGraceMs = 2_000;
 
@@ -68,7 +70,32 @@ export function createLocalBackend(
   sandbox: SandboxManager,
   inherited: InheritedEnvironment = { parent: process.env },
 ): LocalBackend {
-  return { start: (params) => startLocal(sandbox, inherited, params) };
+  return { start: (params) => startInFolder(sandbox, inherited, params) };
+}
+
+/** Holds the folder that the start is for, so that the path counts for nothing afterwards. */
+async function startInFolder(
+  sandbox: SandboxManager,
+  inherited: InheritedEnvironment,
+  params: LocalStartParams,
+): Promise<Result<LocalProcess, StartError>> {
+  if (params.folder === undefined) {
+    return startLocal(sandbox, inherited, params);
+  }
+  const folder = await WorkFolder.open(params.cwd);
+  try {
+    return folder?.is(params.folder) === true
+      ? await startLocal(sandbox, inherited, { ...params, cwd: folder.place })
+      : fail(
+          spawnError(
+            'spawn-failed',
+            `The folder ${params.cwd} is not the one any more that was asked about.`,
+            'Run the command again.',
+          ),
+        );
+  } finally {
+    await folder?.close();
+  }
 }
 
 async function startLocal(
@@ -118,6 +145,9 @@ async function startChild(
   const spec = { argv: argv.value, cwd: launch.cwd, env: launch.env };
   try {
     if (params.streams !== undefined) {
+      if (!(params.streams instanceof Socket)) {
+        throw new Error('its input and output come from another machine');
+      }
       return ok(await startAdoptingChild(spec, params.streams));
     }
     return ok(

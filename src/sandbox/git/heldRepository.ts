@@ -18,7 +18,10 @@ export interface HeldRepository {
  * The repository in which git would find itself in a folder, which must be canonical. `none`: there is none. `loose`:
  * the command of the sandbox could have made it, or can change what git executes or reads its configuration from.
  */
-export function heldRepository(folder: string, sandbox: HeldPaths): HeldRepository | 'none' | 'loose' {
+export async function heldRepository(
+  folder: string,
+  sandbox: HeldPaths,
+): Promise<HeldRepository | 'none' | 'loose'> {
   // An empty `.git` of a launcher, which keeps commands from making one, is none for git either.
   const git = gitAbove(join(folder, '.git'));
   if (git === undefined) {
@@ -37,7 +40,8 @@ export function heldRepository(folder: string, sandbox: HeldPaths): HeldReposito
       (path) => lookUp(path) !== undefined,
     ),
   ];
-  const isWhole = isConfiguredAlone(gitFolder, configured) && decisive.every((path) => sandbox.isHeld(path));
+  const areHeld = await Promise.all(decisive.map((path) => sandbox.isHeld(path)));
+  const isWhole = isConfiguredAlone(gitFolder, configured) && !areHeld.includes(false);
   return isWhole ? { gitFolder, commonFolder: configured, workTree: dirname(git) } : 'loose';
 }
 

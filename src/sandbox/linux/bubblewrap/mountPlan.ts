@@ -63,7 +63,7 @@ export function planMounts(
   const isOpen = (path: string): boolean => shown.enclosing(path)?.shows === 'write';
   return ok({
     mounts: layout.value.mounts,
-    isHeld: (path) => ['read', 'none'].includes(shown.enclosing(path)?.shows ?? ''),
+    isHeld: async (path) => ['read', 'none'].includes(shown.enclosing(path)?.shows ?? ''),
     protectedPaths: {
       ...protectedPaths,
       existing: claimable(shown),

@@ -63,41 +63,41 @@ describe('the repository that a command cannot change', () => {
   });
   after(() => folder.dispose());
 
-  const all = { isHeld: () => true };
+  const all = { isHeld: async () => true };
   const but = (...names: readonly string[]) => ({
-    isHeld: (path: string) => !names.some((name) => path.endsWith(name)),
+    isHeld: async (path: string) => !names.some((name) => path.endsWith(name)),
   });
 
-  it('is the one that git finds', () => {
+  it('is the one that git finds', async () => {
     const common = join(root, '.git');
     const found = { gitFolder: common, commonFolder: common, workTree: root };
-    assert.deepEqual(heldRepository(root, all), found);
-    assert.deepEqual(heldRepository(join(root, 'sub'), all), found);
+    assert.deepEqual(await heldRepository(root, all), found);
+    assert.deepEqual(await heldRepository(join(root, 'sub'), all), found);
     const tree = join(root, '../tree');
-    assert.deepEqual(heldRepository(tree, all), {
+    assert.deepEqual(await heldRepository(tree, all), {
       gitFolder: join(root, '.git/worktrees/tree'),
       commonFolder: common,
       workTree: tree,
     });
-    assert.equal(heldRepository('/', all), 'none');
+    assert.equal(await heldRepository('/', all), 'none');
   });
 
-  it('is loose when a file that decides can be changed, is missing or only linked', () => {
-    assert.equal(heldRepository(root, but('/.git/config')), 'loose');
+  it('is loose when a file that decides can be changed, is missing or only linked', async () => {
+    assert.equal(await heldRepository(root, but('/.git/config')), 'loose');
     const tree = join(root, '../tree');
-    assert.equal(heldRepository(tree, but('/tree/.git')), 'loose');
-    assert.equal(heldRepository(tree, but('/commondir')), 'loose');
-    assert.equal(heldRepository(tree, but('/.git/config')), 'loose');
+    assert.equal(await heldRepository(tree, but('/tree/.git')), 'loose');
+    assert.equal(await heldRepository(tree, but('/commondir')), 'loose');
+    assert.equal(await heldRepository(tree, but('/.git/config')), 'loose');
     git(root, ['config', 'extensions.worktreeConfig', 'true']);
-    assert.equal(heldRepository(root, all), 'loose');
+    assert.equal(await heldRepository(root, all), 'loose');
     git(root, ['config', '--unset', 'extensions.worktreeConfig']);
-    assert.notEqual(heldRepository(root, all), 'loose');
+    assert.notEqual(await heldRepository(root, all), 'loose');
     const [linked, forged] = [join(folder.path, 'linked'), join(folder.path, 'forged')];
     [linked, forged].forEach((path) => mkdirSync(path));
     symlinkSync(join(root, '.git'), join(linked, '.git'));
     writeFileSync(join(forged, '.git'), `gitdir: ${root}/.git\n`);
-    assert.equal(heldRepository(realpathSync(linked), all), 'loose');
-    assert.equal(heldRepository(realpathSync(forged), all), 'loose');
+    assert.equal(await heldRepository(realpathSync(linked), all), 'loose');
+    assert.equal(await heldRepository(realpathSync(forged), all), 'loose');
   });
 
   it('is the only one that git works on, whatever comes to be in the folder', () => {

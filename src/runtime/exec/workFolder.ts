@@ -2,16 +2,24 @@ import { constants } from 'node:fs';
 import type { FileHandle } from 'node:fs/promises';
 import { open, readlink, stat } from 'node:fs/promises';
 
+/** What tells a folder from every other one of the machine, for as long as somebody holds it open; decimal numbers. */
+export interface FolderIdentity {
+  readonly device: string;
+  readonly inode: string;
+}
+
 /**
  * The folder that a part of a script wants to run in, held open from the question on: whatever the script moves or
  * links meanwhile, it is the folder that the person was asked about.
  */
 export class WorkFolder {
   readonly path: string;
+  readonly identity: FolderIdentity;
   readonly #handle: FileHandle;
 
-  private constructor(path: string, handle: FileHandle) {
+  private constructor(path: string, handle: FileHandle, identity: FolderIdentity) {
     this.path = path;
+    this.identity = identity;
     this.#handle = handle;
   }
 
@@ -22,7 +30,7 @@ export class WorkFolder {
     if (handle === undefined) {
       return undefined;
     }
-    const folder = new WorkFolder(path, handle);
+    const folder = new WorkFolder(path, handle, identityOf(await handle.stat({ bigint: true })));
     if (await folder.isInPlace()) {
       return folder;
     }
@@ -37,12 +45,19 @@ export class WorkFolder {
 
   /** Whether its path still leads to it, over no link. */
   async isInPlace(): Promise<boolean> {
-    const [own, named] = await Promise.all([this.#handle.stat(), stat(this.path).catch(() => undefined)]);
-    const isSame = own.ino === named?.ino && own.dev === named.dev;
-    return isSame && (await readlink(this.place)) === this.path;
+    const named = await stat(this.path, { bigint: true }).catch(() => undefined);
+    return named !== undefined && this.is(identityOf(named)) && (await readlink(this.place)) === this.path;
+  }
+
+  is({ device, inode }: FolderIdentity): boolean {
+    return device === this.identity.device && inode === this.identity.inode;
   }
 
   async close(): Promise<void> {
     await this.#handle.close();
   }
+}
+
+function identityOf({ dev, ino }: { readonly dev: bigint; readonly ino: bigint }): FolderIdentity {
+  return { device: String(dev), inode: String(ino) };
 }
