@@ -116,7 +116,10 @@ export class Environments implements ExecBackend, Disposable {
   /** One that cannot be reached holds nobody up but itself: what it has is not found then. */
   async found(): Promise<readonly FoundProcess[]> {
     const none = Promise.resolve<readonly FoundProcess[]>([]);
-    return (await Promise.all(this.list().map(({ backend }) => backend.found?.() ?? none))).flat();
+    const found = this.list().map(async ({ name: environment, backend }) =>
+      (await (backend.found?.() ?? none)).map((process) => ({ ...process, environment })),
+    );
+    return (await Promise.all(found)).flat();
   }
 
   dispose(): void {

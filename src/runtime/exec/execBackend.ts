@@ -128,6 +128,8 @@ export interface FoundProcess {
   /** What can still be read of it, from the start. */
   readonly retained: ReadResult;
   readonly label: string;
+  /** That runs it; this machine without. What the label says about it is only what that machine says. */
+  readonly environment?: string;
 }
 
 export interface SpawnError {

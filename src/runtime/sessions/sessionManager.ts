@@ -155,8 +155,8 @@ export class SessionManager {
       return [];
     }
     const { Screen } = await import('./screen.ts');
-    return found.flatMap(({ process, retained, label }: FoundProcess) => {
-      const record = readRecord(label);
+    return found.flatMap(({ process, retained, label, environment = localName }: FoundProcess) => {
+      const record = readRecord(label, environment);
       if (record === undefined || this.get(record.id) !== undefined) {
         // Nobody could ever name it.
         void process.terminate();

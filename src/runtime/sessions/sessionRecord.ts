@@ -1,5 +1,17 @@
 import * as z from 'zod';
+import { localName } from '../environments/environment.ts';
+import { wirePolicy } from '../execServer/protocol/cordon.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+
+const path = z.string();
+const { files, hidden } = wirePolicy.shape;
+/** With paths as they are, unlike on the wire. */
+const policyShape = wirePolicy.extend({
+  root: path,
+  files: z.array(files.element.extend({ path })),
+  hidden: z.array(hidden.element.extend({ folder: path })),
+  sockets: z.array(path),
+});
 
 /** What must be known of a session to go on with it in another program, beside its output. */
 const sessionRecord = z.object({
@@ -8,7 +20,7 @@ const sessionRecord = z.object({
   commandLine: z.string(),
   cwd: z.string(),
   root: z.object({ name: z.string(), path: z.string(), environment: z.string().exactOptional() }),
-  policy: z.custom<SandboxPolicy>(looksLikePolicy),
+  policy: z.custom<SandboxPolicy>((value) => policyShape.safeParse(value).success),
   owner: z.enum(['agent', 'person']),
   /** The environment that runs it. */
   environment: z.string(),
@@ -38,17 +50,18 @@ export function writeRecord(record: SessionRecord): string {
   return JSON.stringify(record);
 }
 
-/** The record in a label; undefined when another version wrote it. */
-export function readRecord(label: string): SessionRecord | undefined {
+/**
+ * The record in a label that an environment keeps; undefined when another version wrote it, or when it speaks of another
+ * environment: a machine has no say about what runs elsewhere.
+ */
+export function readRecord(label: string, environment: string): SessionRecord | undefined {
   try {
-    return sessionRecord.safeParse(JSON.parse(label)).data;
+    const record = sessionRecord.parse(JSON.parse(label));
+    const isOfIt = [record.environment, record.root.environment ?? localName].every(
+      (name) => name === environment,
+    );
+    return isOfIt ? record : undefined;
   } catch {
     return undefined;
   }
-}
-
-/** Only windows of this person reach the labels of their own server, and policies were checked when they were made. */
-function looksLikePolicy(value: unknown): boolean {
-  const { root, mode, files } = (value ?? {}) as Partial<Readonly<Record<string, unknown>>>;
-  return typeof root === 'string' && typeof mode === 'string' && Array.isArray(files);
 }

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { createLocalBackend } from '../../../src/runtime/exec/localBackend.ts';
 import type { ExecProcess, StartParams } from '../../../src/runtime/exec/execBackend.ts';
@@ -142,6 +145,39 @@ describe('this machine as an environment', () => {
     await start(environment, 'sleep 600', { policy: testPolicy(root.path, { mode: 'danger-full-access' }) });
     environment.dispose();
     await waitFor('nothing of it', () => programs.servers().length === 0);
+  });
+
+  describe('asks no server that others could have put there, as into a folder that was emptied meanwhile', () => {
+    const pretences: Readonly<Record<string, (folder: string, socket: string) => void>> = {
+      'as the folder is open': (folder) => chmodSync(folder, 0o755),
+      'as the folder is a link': (folder) => {
+        renameSync(folder, `${folder}-elsewhere`);
+        symlinkSync(`${folder}-elsewhere`, folder);
+      },
+      ...(process.getuid?.() === 0 && {
+        'as the folder is theirs': (folder) => chownSync(folder, 65_534, 65_534),
+        'as the socket is theirs': (_, socket) => chownSync(socket, 65_534, 65_534),
+      }),
+      'unless nothing speaks for it': () => {},
+    };
+    for (const [name, pretend] of Object.entries(pretences)) {
+      it(name, async () => {
+        const folder = join(root.path, 'run');
+        mkdirSync(folder, { mode: 0o700 });
+        const path = join(folder, 'exec-0.sock');
+        const asked: string[] = [];
+        const fake = createServer((socket) => {
+          socket.on('data', (data) => asked.push(String(data)));
+          setTimeout(() => socket.destroy(), 100);
+        });
+        await once(fake.listen(path), 'listening');
+        pretend(folder, path);
+        await programs.records.add({ path, sessionId: 'before' });
+        assert.deepEqual(await programs.open().backend.found?.(), []);
+        fake.close();
+        assert.equal(asked.length > 0, name === 'unless nothing speaks for it');
+      });
+    }
   });
 
   it('says why there is no server', async () => {

@@ -1,6 +1,8 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { lstat } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { dirname } from 'node:path';
 import { WebSocket } from 'ws';
 import { linesTransport } from '../transport/lines.ts';
 import { webSocketTransport } from '../transport/webSocket.ts';
@@ -59,9 +61,13 @@ export function dialWebSocket(url: string, { token }: { readonly token?: string 
   };
 }
 
-/** To a server that listens on a Unix socket. */
+/**
+ * To a server of this user that listens on a Unix socket. Whoever else could have put a socket there would be told
+ * everything, and could say that it ran confined: so its folder must be this user's alone, as the server wants it, too.
+ */
 export function dialUnixSocket(path: string): Dial {
   return async (signal) => {
+    await expectOwn(path);
     const socket = connect({ path });
     try {
       await once(socket, 'connect', { signal });
@@ -71,6 +77,20 @@ export function dialUnixSocket(path: string): Dial {
     }
     return linesTransport(socket, socket, `exec-server socket ${path}`);
   };
+}
+
+async function expectOwn(path: string): Promise<void> {
+  const user = process.getuid?.();
+  const [folder, socket] = await Promise.all([lstat(dirname(path)), lstat(path)]);
+  if (user === undefined) {
+    return;
+  }
+  if (!folder.isDirectory() || folder.uid !== user || (folder.mode & 0o077) !== 0) {
+    throw new Error(`others can put a server of theirs into ${dirname(path)}`);
+  }
+  if (!socket.isSocket() || socket.uid !== user) {
+    throw new Error(`${path} is not a socket of this user`);
+  }
 }
 
 /**

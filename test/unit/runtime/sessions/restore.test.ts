@@ -68,6 +68,7 @@ class Survivor {
 /** A machine with processes on it that do not end with their managers. */
 class Machine implements ExecBackend {
   readonly processes: Survivor[] = [];
+  environment: string | undefined;
 
   async start(params: StartParams) {
     const started = new Survivor(params);
@@ -79,7 +80,11 @@ class Machine implements ExecBackend {
     return Promise.all(
       this.processes.map(async (process) => {
         const retained: ReadResult = await process.window.read({ afterSeq: 0 });
-        return { process: process.look(), retained, label: process.label };
+        const { environment } = this;
+        return {
+          ...{ process: process.look(), retained, label: process.label },
+          ...(environment !== undefined && { environment }),
+        };
       }),
     );
   }
@@ -235,5 +240,43 @@ describe('sessions from before a reload', () => {
     const { process } = await start();
     await sessions.dispose();
     assert.equal(process.isTerminated, false);
+  });
+
+  /** A label that another machine gives, about a session that it claims to have. */
+  const claimed = async (changes: object): Promise<Survivor> => {
+    const { process } = await start();
+    process.label = JSON.stringify({ ...(JSON.parse(process.label) as object), ...changes });
+    return process;
+  };
+
+  it('are of the machine that has them, whatever that machine says', async () => {
+    machine.environment = 'far';
+    const far = { environment: 'far', root: { ...root, environment: 'far' } };
+    const [local, rootHere, honest] = [
+      await claimed({}),
+      await claimed({ ...far, root }),
+      await claimed(far),
+    ];
+    const restored = await reload();
+    assert.deepEqual(
+      restored.map(({ environment }) => environment),
+      ['far'],
+    );
+    assert.deepEqual(
+      [local, rootHere, honest].map(({ isTerminated }) => isTerminated),
+      [true, true, false],
+    );
+  });
+
+  it('are left out when their policy is none, which spoils no other', async () => {
+    const { policy } = (await start()).session;
+    for (const broken of [
+      { ...policy, files: [{}] },
+      { ...policy, hosts: undefined },
+      { ...policy, sources: {} },
+    ]) {
+      await claimed({ policy: broken });
+    }
+    assert.equal((await reload()).length, 1);
   });
 });
