@@ -13,19 +13,27 @@ import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { Side } from './execServerSide.ts';
 import { measure, printRatios, quantile } from './statistics.ts';
 
-const peer = 'codex exec-server';
-const own = 'Cordon';
+const peer = 'codex exec-server, usual client';
+const peerForUs = 'codex exec-server, our client';
+const own = 'Cordon, usual client';
+const ownForUs = 'Cordon, our client';
 const mebibytes = 64;
 const together = 200;
 const sessions = 50;
 const distanceMs = 40;
 
-/** Both servers in one run, by the same client, which takes turns. */
+/**
+ * Both servers in one run, in turns, each by a usual client and by ours, which acknowledges what comes at once: the peer
+ * waits for that before it sends its next small message.
+ */
 export async function measureExecServer(rounds = 60): Promise<void> {
   const folder = await createTemporaryFolder('bench-server');
-  const servers = { [peer]: await startCodexServer(), [own]: await startCordonServer() };
+  const [codex, cordon] = [await startCodexServer(), await startCordonServer()];
+  const servers = { [peer]: codex, [peerForUs]: codex, [own]: cordon, [ownForUs]: cordon };
   const sandbox = contextOf(workspaceWrite, inFolder(folder.path));
   try {
+    // First, before anything else has grown them.
+    await measureMemory({ 'codex exec-server': codex, Cordon: cordon });
     await measureStarts(servers, sandbox, rounds);
     await measureEcho(servers, rounds);
     await measureFiles(servers, sandbox, folder.path, rounds);
@@ -33,9 +41,8 @@ export async function measureExecServer(rounds = 60): Promise<void> {
     await measureTogether(servers);
     await measureDistance(servers, 20);
     await measureResume(servers, 20);
-    await measureMemory(servers);
   } finally {
-    await Promise.all(Object.values(servers).map((server) => server.dispose()));
+    await Promise.all([codex.dispose(), cordon.dispose()]);
     await folder.dispose();
   }
 }
@@ -50,7 +57,8 @@ async function onEach(
 ): Promise<void> {
   const sides: [string, Side][] = [];
   for (const [name, server] of Object.entries(servers)) {
-    sides.push([name, await Side.open(urlOf(name, server))]);
+    const client = name === peerForUs || name === ownForUs ? 'ours' : 'usual';
+    sides.push([name, await Side.open(urlOf(name, server), client)]);
   }
   try {
     await run(sides);
@@ -244,7 +252,7 @@ async function measureMemory(servers: Servers): Promise<void> {
     sides.forEach((side) => side.dispose());
     const perSession = ((after - before) / sessions).toFixed(0);
     console.log(
-      `  ${name.padEnd(peer.length)}  ${perSession} KiB a session, ${(before / 1024).toFixed(0)} MiB before`,
+      `  ${name.padEnd(peerForUs.length)}  ${perSession} KiB a session, ${(before / 1024).toFixed(0)} MiB before`,
     );
   }
 }

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
+import { WebSocket } from 'ws';
 import { connectExecClient } from '../../src/runtime/execServer/client/connectExecClient.ts';
 import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
-import type { ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
+import type { Dial, ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
 import { uriOf } from '../../src/runtime/execServer/protocol/fileUri.ts';
 import type { ParamsFor } from '../../src/runtime/execServer/protocol/methods.ts';
+import { webSocketTransport } from '../../src/runtime/execServer/transport/webSocket.ts';
 
 export interface Run {
   /** Resolves with the exit code, at the exit. */
@@ -47,8 +50,8 @@ export class Side {
     });
   }
 
-  static async open(url: string): Promise<Side> {
-    return new Side(await connectExecClient(dialWebSocket(url)));
+  static async open(url: string, client: 'ours' | 'usual' = 'ours'): Promise<Side> {
+    return new Side(await connectExecClient(client === 'ours' ? dialWebSocket(url) : usually(url)));
   }
 
   /** Resolves when the start is answered. */
@@ -97,4 +100,13 @@ export class Side {
   dispose(): void {
     this.client.dispose();
   }
+}
+
+/** Without what ours does about servers that wait for acknowledgements: they come when the system sends them. */
+function usually(url: string): Dial {
+  return async () => {
+    const socket = new WebSocket(url, { perMessageDeflate: false, maxPayload: 0 });
+    await once(socket, 'open');
+    return webSocketTransport(socket, url);
+  };
 }
