@@ -50,6 +50,7 @@ import { registerSleepProgress } from './ui/sleepProgress.ts';
 import { createStatusBar } from './ui/statusBar.ts';
 import { TextPages } from './ui/textPages.ts';
 import { registerTools } from './ui/tools/registerTools.ts';
+import { withoutLinks } from './ui/oneLine.ts';
 
 let stop: (() => Promise<void>) | undefined;
 
@@ -150,7 +151,8 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerOpenAuditLog(policies, { audit, folder: auditFolder, pages }));
   store.add(
     audit.onDidFail(
-      ({ message, hint }) => void vscode.window.showWarningMessage(`Cordon: ${message} ${hint}`),
+      ({ message, hint }) =>
+        void vscode.window.showWarningMessage(withoutLinks(`Cordon: ${message} ${hint}`)),
     ),
   );
   store.add(vscode.commands.registerCommand(commandIds.showLog, () => log.show()));

@@ -33,7 +33,11 @@ async function notify(approvals: Approvals, approval: Approval, pages: TextPages
     ...(isWhole && narrowest !== undefined ? [narrowest] : []),
     ...(no === undefined ? [] : [no]),
   ];
-  const picked = await vscode.window.showWarningMessage(text, ...offers.map(({ label }) => label), more);
+  const picked = await vscode.window.showWarningMessage(
+    withoutLinks(text),
+    ...offers.map(({ label }) => label),
+    more,
+  );
   const offer = offers.find(({ label }) => label === picked);
   if (offer !== undefined) {
     await giveAnswer(approvals, approval, offer.answer);

@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Answer, Approval } from '../../runtime/approvals/approval.ts';
 import type { Approvals } from '../../runtime/approvals/approvals.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Answers a question as the person said, and tells when that could not be. */
 export async function giveAnswer(approvals: Approvals, approval: Approval, answer: Answer): Promise<void> {
@@ -14,7 +15,9 @@ export async function giveAnswer(approvals: Approvals, approval: Approval, answe
     }
   } catch (error) {
     await vscode.window.showErrorMessage(
-      `What you granted could not be kept, so the question waits on: ${(error as Error).message}`,
+      withoutLinks(
+        `What you granted could not be kept, so the question waits on: ${(error as Error).message}`,
+      ),
     );
   }
 }

@@ -13,6 +13,7 @@ import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { PatchReviews } from '../patch/editorPatchHost.ts';
 import type { PatchApplier } from '../patch/patchApplier.ts';
 import type { PolicyStore } from '../policyStore.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 export interface RestoreDependencies {
   readonly checkpoints: CheckpointStore;
@@ -32,7 +33,7 @@ export async function restoreCheckpoint(
 ): Promise<void> {
   const policy = policyOf(checkpoint, dependencies.policies);
   if (typeof policy === 'string') {
-    void vscode.window.showErrorMessage(policy);
+    void vscode.window.showErrorMessage(withoutLinks(policy));
     return;
   }
   const { applier, checkpoints } = dependencies;
@@ -41,7 +42,7 @@ export async function restoreCheckpoint(
     content: (hash) => checkpoints.content(hash),
   });
   if (!restore.ok) {
-    void vscode.window.showErrorMessage(formatPatchError(restore.error));
+    void vscode.window.showErrorMessage(withoutLinks(formatPatchError(restore.error)));
     return;
   }
   if (restore.value.files.length === 0) {
@@ -99,14 +100,18 @@ async function apply(
 ): Promise<void> {
   const applied = await applier.applyReviewed(request);
   if (!applied.ok) {
-    void vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(applied.error)}`);
+    void vscode.window.showErrorMessage(
+      withoutLinks(`Nothing was restored. ${formatPatchError(applied.error)}`),
+    );
     return;
   }
   await complete(checkpoint, files);
   const merged = files.filter(({ outcome }) => outcome === 'merged');
   const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`}`;
   if (merged.length > 0) {
-    void vscode.window.showInformationMessage(`${what}. Edited since, and merged: ${namesOf(merged)}.`);
+    void vscode.window.showInformationMessage(
+      withoutLinks(`${what}. Edited since, and merged: ${namesOf(merged)}.`),
+    );
   } else {
     vscode.window.setStatusBarMessage(`${what}.`, statusMs);
   }
@@ -125,17 +130,21 @@ async function reviewConflicts(
   const conflicts = files.filter(({ outcome }) => outcome === 'conflict');
   const reason = `${namesOf(conflicts)} ${conflicts.length === 1 ? 'was' : 'were'} edited in the same places since the patch`;
   if (reviews === undefined) {
-    void vscode.window.showErrorMessage(`Nothing was restored: ${reason}.`);
+    void vscode.window.showErrorMessage(withoutLinks(`Nothing was restored: ${reason}.`));
     return;
   }
   void vscode.window.showWarningMessage(
-    `Nothing was restored yet: ${reason}. The patch review “${request.title}” shows the conflicts.`,
+    withoutLinks(
+      `Nothing was restored yet: ${reason}. The patch review “${request.title}” shows the conflicts.`,
+    ),
   );
   const outcome = await reviews.open(request, new AbortController().signal);
   switch (outcome.kind) {
     case 'obsolete':
     case 'failed':
-      void vscode.window.showErrorMessage(`Nothing was restored. ${formatPatchError(outcome.error)}`);
+      void vscode.window.showErrorMessage(
+        withoutLinks(`Nothing was restored. ${formatPatchError(outcome.error)}`),
+      );
       break;
     case 'decided':
       await complete(checkpoint, acceptedFiles(files, outcome));
@@ -158,7 +167,7 @@ function acceptedFiles(
 async function complete(checkpoint: Checkpoint, files: readonly RestoredFile[]): Promise<void> {
   const problems = await completeRestore(checkpoint, files);
   if (problems.length > 0) {
-    void vscode.window.showErrorMessage(problems.join(' '));
+    void vscode.window.showErrorMessage(withoutLinks(problems.join(' ')));
   }
 }
 

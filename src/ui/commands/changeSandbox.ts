@@ -10,6 +10,7 @@ import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
 import { sandboxChoices } from './sandboxChoices.ts';
 import type { Choice } from './sandboxChoices.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Registers the command behind the status bar: choose mode, network and profile for one root. */
 export function registerChangeSandbox(policies: PolicyStore, choices: RootChoices): Disposable {
@@ -75,7 +76,7 @@ async function change(
 async function isMeant(root: Root): Promise<boolean> {
   const remove = 'Remove the Sandbox';
   const answer = await vscode.window.showWarningMessage(
-    `Run commands in ${root.name} without a sandbox?`,
+    withoutLinks(`Run commands in ${root.name} without a sandbox?`),
     {
       modal: true,
       detail:
@@ -109,7 +110,9 @@ async function tellWhatElseHolds(
         ? 'The policy of your administrator is'
         : 'The settings of the workspace itself are';
     await vscode.window.showInformationMessage(
-      `${owner} stricter and stay in force: ${modeWords[mode].label}, ${networkWords[network].label.toLowerCase()}.`,
+      withoutLinks(
+        `${owner} stricter and stay in force: ${modeWords[mode].label}, ${networkWords[network].label.toLowerCase()}.`,
+      ),
     );
   } else if (grant?.network === 'allow-list' && hosts.allow.length === 0) {
     const answer = await vscode.window.showInformationMessage(
@@ -133,7 +136,7 @@ async function showProblem(
   const show = 'Show Effective Policy';
   const forget = 'Forget My Choice Here';
   const answer = await vscode.window.showErrorMessage(
-    `${message} ${hint}`,
+    withoutLinks(`${message} ${hint}`),
     openSettings,
     show,
     ...(choices?.get(root.path) === undefined ? [] : [forget]),

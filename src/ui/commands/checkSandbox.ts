@@ -14,6 +14,7 @@ import type { SandboxHealth } from '../sandboxHealth.ts';
 import type { TextPages } from '../textPages.ts';
 import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 export interface CheckSandboxOptions {
   readonly health: SandboxHealth;
@@ -77,8 +78,8 @@ async function checkSandbox({
   const page = selfTestPage(answer.value);
   await pages.show(pageTitle, () => page);
   await (trouble === undefined
-    ? vscode.window.showInformationMessage(selfTestSummary(answer.value))
-    : vscode.window.showErrorMessage(selfTestSummary(answer.value)));
+    ? vscode.window.showInformationMessage(withoutLinks(selfTestSummary(answer.value)))
+    : vscode.window.showErrorMessage(withoutLinks(selfTestSummary(answer.value))));
 }
 
 /** Undefined when there is nothing to try, which the person is told. */
@@ -92,12 +93,14 @@ async function choosePolicy(policies: PolicyStore): Promise<SandboxPolicy | unde
   const root = await pickRoot(policies, 'Whose sandbox is to be checked?');
   const policy = root && policies.policyFor(root);
   if (policy?.ok === false) {
-    await vscode.window.showErrorMessage(`${policy.error.message} ${policy.error.hint}`);
+    await vscode.window.showErrorMessage(withoutLinks(`${policy.error.message} ${policy.error.hint}`));
     return undefined;
   }
   if (policy !== undefined && isUnsandboxed(policy.value)) {
     await vscode.window.showWarningMessage(
-      `Commands in ${root?.name} run without a sandbox (danger-full-access), so there is nothing to check.`,
+      withoutLinks(
+        `Commands in ${root?.name} run without a sandbox (danger-full-access), so there is nothing to check.`,
+      ),
     );
     return undefined;
   }
@@ -127,7 +130,7 @@ function withProgress<T>(
 /** Tells that nothing can run confined, with the way to the explanation. */
 export async function showSandboxError(message: string): Promise<void> {
   const explain = 'Explain';
-  if ((await vscode.window.showErrorMessage(message, explain)) === explain) {
+  if ((await vscode.window.showErrorMessage(withoutLinks(message), explain)) === explain) {
     await vscode.commands.executeCommand(commandIds.explainSandboxError);
   }
 }

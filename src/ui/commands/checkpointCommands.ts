@@ -9,6 +9,7 @@ import { restoreCheckpoint } from '../checkpoints/restoreCheckpoint.ts';
 import type { RestoreDependencies } from '../checkpoints/restoreCheckpoint.ts';
 import { showChanges } from '../checkpoints/showChanges.ts';
 import { commandIds } from './commandIds.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Registers the commands of checkpoints: those of the tree's rows, and one for the palette that lets choose. */
 export function registerCheckpointCommands(dependencies: RestoreDependencies): Disposable {
@@ -68,7 +69,7 @@ async function pickCheckpoint(checkpoints: CheckpointStore): Promise<Checkpoint 
 async function deleteCheckpoint(checkpoint: Checkpoint, checkpoints: CheckpointStore): Promise<void> {
   const yes = 'Delete';
   const answer = await vscode.window.showWarningMessage(
-    `Delete the checkpoint of “${checkpoint.title}”?`,
+    withoutLinks(`Delete the checkpoint of “${checkpoint.title}”?`),
     { modal: true, detail: 'The files stay as they are. The patch can then no longer be taken back.' },
     yes,
   );

@@ -15,6 +15,7 @@ import { modeWords } from '../policyWords.ts';
 import type { TextPages } from '../textPages.ts';
 import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Registers the command that offers the sandbox settings of other programs as a profile. */
 export function registerImportPolicy(
@@ -54,7 +55,9 @@ async function pickPolicy(sources: readonly ImportSource[]): Promise<Required<Ch
     matchOnDetail: true,
   });
   if (choice !== undefined && choice.policy === undefined) {
-    await vscode.window.showErrorMessage(`${choice.source.place} cannot be imported. ${choice.detail ?? ''}`);
+    await vscode.window.showErrorMessage(
+      withoutLinks(`${choice.source.place} cannot be imported. ${choice.detail ?? ''}`),
+    );
   }
   return choice?.policy && (choice as Required<Choice>);
 }
@@ -100,7 +103,7 @@ async function preview(
     importPreviewPage({ ...source, policy, profileName, previous, widenings }),
   );
   if (!widenings.ok) {
-    await vscode.window.showErrorMessage(`This cannot be imported. ${widenings.error.message}`);
+    await vscode.window.showErrorMessage(withoutLinks(`This cannot be imported. ${widenings.error.message}`));
     return;
   }
   const apply = 'Apply to User Settings';
@@ -111,8 +114,8 @@ async function preview(
       : `Add the profile “${profileName}” and use it? It is wider than your settings now: see the preview.`;
   const answer =
     wider === 0
-      ? await vscode.window.showInformationMessage(text, apply)
-      : await vscode.window.showWarningMessage(text, apply);
+      ? await vscode.window.showInformationMessage(withoutLinks(text), apply)
+      : await vscode.window.showWarningMessage(withoutLinks(text), apply);
   if (answer === apply) {
     await applyProfile(profileName, policy, previous, choices.get(root.path) !== undefined);
   }
@@ -150,7 +153,10 @@ async function applyProfile(
   await write('profile', name);
   const undo = 'Undo';
   const note = isChosenHere ? ' What was chosen for this folder in the status bar still comes first.' : '';
-  const answer = await vscode.window.showInformationMessage(`The profile “${name}” is in use.${note}`, undo);
+  const answer = await vscode.window.showInformationMessage(
+    withoutLinks(`The profile “${name}” is in use.${note}`),
+    undo,
+  );
   if (answer === undo) {
     const others = Object.fromEntries(
       Object.entries(ownProfiles()).filter(([candidate]) => candidate !== name),

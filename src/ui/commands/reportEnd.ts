@@ -31,7 +31,7 @@ export async function reportEnd(
       .list()
       .find(({ sessionId, fixes }) => sessionId === session.id && fixes.length > 0);
     const buttons = record === undefined ? [why, change, settings] : [allow, why, change];
-    const answer = await vscode.window.showWarningMessage(text, ...buttons);
+    const answer = await vscode.window.showWarningMessage(withoutLinks(text), ...buttons);
     if (answer === allow) {
       await vscode.commands.executeCommand(commandIds.allowDenied, { kind: 'denial', record });
     } else {
@@ -43,7 +43,7 @@ export async function reportEnd(
     if (state.durationMs >= worthTellingMs) {
       await act(
         await vscode.window.showInformationMessage(
-          `${command} succeeded. ${exitSentence(session, state)}`,
+          withoutLinks(`${command} succeeded. ${exitSentence(session, state)}`),
           show,
         ),
         session,
@@ -53,7 +53,7 @@ export async function reportEnd(
     return;
   }
   const text = `${command} failed. ${exitSentence(session, state)}`;
-  await act(await vscode.window.showWarningMessage(text, show), session, terminals);
+  await act(await vscode.window.showWarningMessage(withoutLinks(text), show), session, terminals);
 }
 
 /** Whoever waited that long has probably looked away. */
@@ -90,7 +90,7 @@ async function explainDenial(session: Session, terminals: SessionTerminals): Pro
     [`The policy that it ran under, in ${session.root.name}:`, ...clauses].join('\n'),
   ].join('\n\n');
   const answer = await vscode.window.showInformationMessage(
-    `Why the sandbox stopped “${shortCommand(session.commandLine, 60)}”`,
+    withoutLinks(`Why the sandbox stopped “${shortCommand(session.commandLine, 60)}”`),
     { modal: true, detail },
     change,
     settings,

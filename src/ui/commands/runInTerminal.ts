@@ -6,6 +6,7 @@ import type { SandboxHealth } from '../sandboxHealth.ts';
 import type { SessionTerminals } from '../sessionTerminals.ts';
 import { showSandboxError } from './checkSandbox.ts';
 import { reportEnd } from './reportEnd.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 export interface RunInTerminalOptions {
   readonly policies: PolicyStore;
@@ -29,7 +30,7 @@ export async function runInTerminal(
     const policy = policies.policyFor(request.root);
     const availability = await health.check();
     if (!policy.ok || isUnsandboxed(policy.value) || availability.launcherFor(policy.value).ok) {
-      await vscode.window.showErrorMessage(`${message} ${hint}`);
+      await vscode.window.showErrorMessage(withoutLinks(`${message} ${hint}`));
     } else {
       await showSandboxError(`${message} ${hint}`);
     }

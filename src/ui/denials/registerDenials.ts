@@ -8,7 +8,7 @@ import type { Widening } from '../../sandbox/policy/widening.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import { runInTerminal } from '../commands/runInTerminal.ts';
 import type { RunInTerminalOptions } from '../commands/runInTerminal.ts';
-import { oneLine, withoutIcons } from '../oneLine.ts';
+import { oneLine, withoutIcons, withoutLinks } from '../oneLine.ts';
 import { allowDenied } from './allowDenied.ts';
 import type { DenialNode } from './denialTree.ts';
 import { DenialTree } from './denialTree.ts';
@@ -60,7 +60,9 @@ export function registerDenials(options: DenialsOptions): Disposable {
     async ({ record: { sessionId } }) => {
       const session = sessions.get(sessionId);
       if (session === undefined) {
-        await vscode.window.showInformationMessage(`Session ${sessionId} is not kept any more.`);
+        await vscode.window.showInformationMessage(
+          withoutLinks(`Session ${sessionId} is not kept any more.`),
+        );
       } else {
         terminals.show(session);
       }

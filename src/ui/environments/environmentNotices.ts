@@ -5,6 +5,7 @@ import { environmentsSetting } from '../../runtime/environments/environments.ts'
 import type { Environments } from '../../runtime/environments/environments.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import { curesFor } from './environmentWords.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Connections that take no longer show no progress. */
 const patienceMs = 1_000;
@@ -75,7 +76,7 @@ const buttons = { settings: 'Open Settings', log: 'Show Log' } as const;
 async function showFailure(environment: Environment, error: EnvironmentError): Promise<void> {
   const cures = curesFor(error).map((cure) => buttons[cure]);
   const answer = await vscode.window.showErrorMessage(
-    `Cordon: ${error.message} ${error.hint}`,
+    withoutLinks(`Cordon: ${error.message} ${error.hint}`),
     ...(error.kind === 'invalid-settings' ? [] : [retry]),
     ...cures,
   );

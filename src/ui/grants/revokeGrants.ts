@@ -49,7 +49,7 @@ export async function revokeGrants(
   const running = sessionsBeyond(revoked, sessions.list(), policies);
   const done = revoked.length === 1 ? 'The grant is revoked.' : `${revoked.length} grants are revoked.`;
   if (running.length === 0) {
-    await vscode.window.showInformationMessage(done);
+    await vscode.window.showInformationMessage(withoutLinks(done));
     return;
   }
   const end = running.length === 1 ? 'End It' : 'End Them';

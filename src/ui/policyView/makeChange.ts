@@ -4,6 +4,7 @@ import type { Root } from '../../runtime/roots.ts';
 import { managedPolicyPath } from '../../sandbox/policy/managedPolicy.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import type { Change } from './change.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 /** Leads the person to where something of a root's policy is changed; where it is not their word, says whose it is. */
 export async function makeChange(change: Change, root: Root): Promise<void> {
@@ -37,7 +38,7 @@ export async function makeChange(change: Change, root: Root): Promise<void> {
 }
 
 async function offer(message: string, action: string, act: () => Promise<void>): Promise<void> {
-  if ((await vscode.window.showInformationMessage(message, action)) === action) {
+  if ((await vscode.window.showInformationMessage(withoutLinks(message), action)) === action) {
     await act();
   }
 }

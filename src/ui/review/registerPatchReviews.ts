@@ -19,6 +19,7 @@ import { ReviewTree } from './reviewTree.ts';
 import { reviewScheme } from './reviewUris.ts';
 import { SavedReviews } from './savedReviews.ts';
 import { watchReviewedFiles } from './watchReviewedFiles.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 export interface PatchReviewsOptions extends Pick<ReviewsOptions, 'accessUnder' | 'log'> {
   /** Where reviews are kept, absolute. */
@@ -118,16 +119,18 @@ async function tell({ kind, review }: ReviewNotice, diffs: ReviewDiffs): Promise
   const answer =
     kind === 'revised'
       ? await vscode.window.showInformationMessage(
-          `The files of "${title}" changed, and with them what would be applied. Look at it again, then decide.`,
+          withoutLinks(
+            `The files of "${title}" changed, and with them what would be applied. Look at it again, then decide.`,
+          ),
           open,
         )
       : kind === 'obsolete'
         ? await vscode.window.showWarningMessage(
-            `The patch "${title}" no longer applies: ${error?.message ?? ''}`,
+            withoutLinks(`The patch "${title}" no longer applies: ${error?.message ?? ''}`),
             open,
           )
         : await vscode.window.showErrorMessage(
-            `The patch "${title}" was not applied: ${error?.message ?? ''}`,
+            withoutLinks(`The patch "${title}" was not applied: ${error?.message ?? ''}`),
             open,
           );
   if (answer === open) {

@@ -13,6 +13,7 @@ import type { ReviewDiffs } from './reviewDiffs.ts';
 import type { ReviewDocuments } from './reviewDocuments.ts';
 import type { Reviews } from './reviews.ts';
 import type { ReviewTargets } from './reviewTargets.ts';
+import { withoutLinks } from '../oneLine.ts';
 
 export interface ReviewCommandOptions {
   readonly reviews: Reviews;
@@ -118,7 +119,7 @@ export function registerReviewCommands(options: ReviewCommandOptions): Disposabl
 async function copyAsDiff(review: Review): Promise<void> {
   const conclusion = concludeReview(review);
   if (!conclusion.ok) {
-    void vscode.window.showErrorMessage(formatPatchError(conclusion.error));
+    void vscode.window.showErrorMessage(withoutLinks(formatPatchError(conclusion.error)));
     return;
   }
   await vscode.env.clipboard.writeText(unifiedDiffOfPlan(conclusion.value.plan));
