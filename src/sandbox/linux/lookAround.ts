@@ -50,12 +50,13 @@ export function readTrees(
 
 /**
  * The writable folders that are looked through: not the whole machine, should a person have opened it, nor the
- * temporary folders that everybody fills and empties, however a policy shares them.
+ * temporary folders that everybody fills and empties, where another client of an exec-server asked for them: they are
+ * in nearly every one of its requests, and its words know of no protection there.
  */
 export function searchedRoots(policy: SandboxPolicy): readonly string[] {
   const isSystem = (root: string): boolean => systemFolders.some((folder) => isInside(root, folder));
-  const temporary = temporaryFolders();
+  const unsearched = policy.sources.tmp === 'request' ? temporaryFolders() : [];
   return writableRoots(policy).filter(
-    (root) => root !== '/' && !isSystem(root) && (root === policy.root || !temporary.includes(root)),
+    (root) => root !== '/' && !isSystem(root) && (root === policy.root || !unsearched.includes(root)),
   );
 }
