@@ -3,6 +3,7 @@ import type { Result } from '../base/result.ts';
 import type { Finding } from './aftermath/finding.ts';
 import type { DeniedCall } from './denials/deniedCall.ts';
 import type { BlockedRequest } from './network/blockedRequest.ts';
+import type { CommandNetwork } from './network/commandNetwork.ts';
 import type { SandboxPolicy } from './policy/policy.ts';
 
 /** What somebody wants to run, before any sandbox. `argv[0]` may be a bare name, searched on the env's PATH. */
@@ -17,6 +18,8 @@ export interface Command {
   readonly tty: boolean;
   /** Programs in it that are asked about before they run. A launcher without such a door leaves them as they are. */
   readonly door?: Door;
+  /** Of its proxy, under policies with an allow-list for the network. */
+  readonly network?: CommandNetwork;
   /** Its standard streams come over a connection that it has as standard input. */
   readonly adoptsStreams?: boolean;
 }

@@ -4,6 +4,7 @@ import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
+import type { CommandNetwork } from '../../sandbox/network/commandNetwork.ts';
 import { DenialScanner, isLikelyDenied } from '../../sandbox/denials/likelyDenial.ts';
 import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxManager.ts';
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
@@ -38,6 +39,8 @@ export interface LocalStartParams extends StartParams {
   readonly drainsFully?: boolean;
   /** The `closed` event comes with the last output, before the sandbox is tidied up: nobody asks for what that finds. */
   readonly closesWhenDrained?: boolean;
+  /** Of its proxy, under policies with an allow-list for the network. */
+  readonly network?: CommandNetwork;
 }
 
 /** A process of this machine: with the ways to hold it that only its own machine has. */
@@ -121,6 +124,7 @@ async function startLocal(
     tty: isTty,
     ...(params.arg0 !== undefined && { arg0: params.arg0 }),
     ...(params.door !== undefined && { door: params.door }),
+    ...(params.network !== undefined && { network: params.network }),
     ...(params.streams !== undefined && { adoptsStreams: true }),
   });
   if (!launch.ok) {

@@ -275,7 +275,7 @@ async function openNetwork(
     return ok(undefined);
   }
   try {
-    return ok(await proxy.open(policy, command.argv.join(' ').slice(0, longestLabel)));
+    return ok(await proxy.open(policy, command.argv.join(' ').slice(0, longestLabel), command.network));
   } catch (error) {
     return fail({
       kind: 'clause-unenforceable',

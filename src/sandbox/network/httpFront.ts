@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
-import type { Connection, Front } from './front.ts';
+import type { Asked, Connection, Front } from './front.ts';
 import { endToEnd, valuesOf } from './headers.ts';
 import type { Host } from './host.ts';
 import { formatPlace, parseHost } from './host.ts';
@@ -52,7 +52,7 @@ async function connect(front: Front, request: IncomingMessage, socket: Socket, h
     return;
   }
   const { host, port } = place;
-  const connection = await front.open(host, port, 'tunnel');
+  const connection = await front.open(host, port, { protocol: 'connect', method: 'CONNECT' });
   if (!connection.ok) {
     endGently(socket, refusalText(connection.error));
     return;
@@ -71,7 +71,7 @@ async function forward(front: Front, request: IncomingMessage, response: ServerR
     sendRefusal(response, target.error);
     return;
   }
-  const connection = await front.open(target.value.host, target.value.port, 'forward');
+  const connection = await front.open(target.value.host, target.value.port, askedBy(request));
   if (!connection.ok) {
     sendRefusal(response, connection.error);
     return;
@@ -118,7 +118,10 @@ async function upgrade(front: Front, request: IncomingMessage, socket: Socket, h
     endGently(socket, refusalText(target.error));
     return;
   }
-  const connection = await front.open(target.value.host, target.value.port, 'forward');
+  const connection = await front.open(target.value.host, target.value.port, {
+    ...askedBy(request),
+    isUpgrade: true,
+  });
   if (!connection.ok) {
     endGently(socket, refusalText(connection.error));
     return;
@@ -215,6 +218,10 @@ function requestTo(
     maxHeaderSize: longestHeaders,
     createConnection: () => socket,
   });
+}
+
+function askedBy({ method }: IncomingMessage): Asked {
+  return { protocol: 'http', ...(method !== undefined && { method }) };
 }
 
 function hasBody({ headers }: IncomingMessage): boolean {

@@ -1,6 +1,7 @@
 import { lookup as lookupInSystem } from 'node:dns/promises';
 import type { Log } from '../../base/log.ts';
 import type { SandboxPolicy } from '../policy/policy.ts';
+import type { CommandNetwork } from './commandNetwork.ts';
 import type { Lookup } from './gate.ts';
 import { ProxyEndpoint } from './proxyEndpoint.ts';
 import { socketPathIn, sweepSockets } from './socketFiles.ts';
@@ -44,7 +45,7 @@ export class NetworkProxy {
   }
 
   /** Listens for one command. Rejects when the socket cannot be made, or a rule for hosts is none. */
-  async open(policy: SandboxPolicy, label: string): Promise<ProxyEndpoint> {
+  async open(policy: SandboxPolicy, label: string, network: CommandNetwork = {}): Promise<ProxyEndpoint> {
     const { folder, log, decide, upstream = upstreamOfMachine, lookup = lookUp } = this.#options;
     this.#swept ??= sweepSockets(folder);
     await this.#swept;
@@ -54,8 +55,11 @@ export class NetworkProxy {
       label,
       log,
       lookup,
-      upstream,
-      decide: decide && ((host, port) => decide({ host: host.name, port, label, policy })),
+      upstream: network.usesUpstream === false ? () => undefined : upstream,
+      network: {
+        ...(decide && { decide: ({ host, port }) => decide({ host: host.name, port, label, policy }) }),
+        ...network,
+      },
     });
     await endpoint.listen();
     return endpoint;

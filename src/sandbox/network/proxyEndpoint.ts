@@ -5,13 +5,15 @@ import type { Server, Socket } from 'node:net';
 import { createServer } from 'node:net';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
+import { fail } from '../../base/result.ts';
 import type { HostRules } from '../policy/hostRules.ts';
 import type { BlockedRequest } from './blockedRequest.ts';
-import type { Connection, Front, Purpose } from './front.ts';
-import type { Lookup } from './gate.ts';
+import type { CommandNetwork } from './commandNetwork.ts';
+import type { Asked, Connection, Front } from './front.ts';
+import type { Lookup, Passage } from './gate.ts';
 import { Gate } from './gate.ts';
 import type { Host } from './host.ts';
-import { formatPlace } from './host.ts';
+import { formatPlace, parseHost } from './host.ts';
 import { createHttpFront } from './httpFront.ts';
 import { openConnection, upstreamFor } from './openConnection.ts';
 import type { Refusal } from './refusal.ts';
@@ -32,7 +34,7 @@ export interface ProxyEndpointOptions {
   readonly log: Log;
   readonly lookup: Lookup;
   readonly upstream: () => Upstream | undefined;
-  readonly decide: ((host: Host, port: number) => Promise<'allow' | 'deny'>) | undefined;
+  readonly network: CommandNetwork;
 }
 
 /** The proxy of one command. Everything that goes through it is closed with it. */
@@ -53,7 +55,8 @@ export class ProxyEndpoint implements Front {
     this.#gate = new Gate({
       rules: options.rules,
       lookup: options.lookup,
-      decide: options.decide,
+      localAddresses: options.network.localAddresses,
+      ...(options.network.review !== undefined && { review: options.network.review }),
       mayBeUnresolved: (host) => upstreamFor(options.upstream(), host) !== undefined,
     });
     this.#server = createServer({ allowHalfOpen: true }, (socket) => this.#accept(socket));
@@ -73,9 +76,10 @@ export class ProxyEndpoint implements Front {
     return [...this.#blocked.values()];
   }
 
-  async open(host: Host, port: number, purpose: Purpose): Promise<Result<Connection, Refusal>> {
-    const admitted = await this.#gate.admit(host, port);
+  async open(host: Host, port: number, asked: Asked): Promise<Result<Connection, Refusal>> {
+    const admitted = await this.#admit(host, port, asked);
     const upstream = this.#options.upstream();
+    const purpose = asked.protocol === 'http' ? 'forward' : 'tunnel';
     const own = (socket: Socket): void => this.#own(socket);
     const opened = admitted.ok
       ? await openConnection(admitted.value, { host, port, purpose, upstream, own })
@@ -98,6 +102,13 @@ export class ProxyEndpoint implements Front {
     const refusal = refusalOf('server-name', { name: serverName }, port);
     this.#note(refusal.message);
     this.#block(refusal, serverName, port);
+    void this.#options.network.onOutcome?.({
+      host: parseHost(serverName) ?? { name: serverName },
+      port,
+      protocol: 'connect',
+      refusal,
+      answer: undefined,
+    });
     return false;
   }
 
@@ -115,6 +126,20 @@ export class ProxyEndpoint implements Front {
     rmSync(this.socketPath, { force: true });
   }
 
+  async #admit(host: Host, port: number, asked: Asked): Promise<Result<Passage, Refusal>> {
+    const { decide, isReadOnly, onOutcome } = this.#options.network;
+    let answer: 'allow' | 'deny' | undefined;
+    const ask = async (): Promise<'allow' | 'deny'> =>
+      (answer = (await decide?.({ ...asked, host, port })) ?? 'deny');
+    const admitted =
+      isReadOnly === true && !isReading(asked)
+        ? fail(refusalOf('method', host, port))
+        : await this.#gate.admit(host, port, decide && ask);
+    const refusal = admitted.ok ? undefined : admitted.error;
+    await onOutcome?.({ ...asked, host, port, refusal, answer });
+    return admitted;
+  }
+
   #accept(socket: Socket): void {
     this.#own(socket);
     socket.setTimeout(firstByteMs, () => socket.destroy());
@@ -127,7 +152,10 @@ export class ProxyEndpoint implements Front {
       socket.setTimeout(0);
       socket.removeAllListeners('timeout');
       socket.unshift(first);
-      if (first[0] === socksVersion) {
+      if (first[0] === socksVersion && this.#options.network.speaksSocks === false) {
+        this.noteMalformed('a SOCKS5 client: this command has the HTTP proxy only');
+        socket.destroy();
+      } else if (first[0] === socksVersion) {
         void serveSocks(this, socket);
       } else {
         this.#http ??= createHttpFront(this);
@@ -158,4 +186,10 @@ export class ProxyEndpoint implements Front {
   #note(what: string): void {
     this.#options.log.debug(`network: ${what} [${this.#options.label}]`);
   }
+}
+
+const readingMethods = ['GET', 'HEAD', 'OPTIONS'];
+
+function isReading({ protocol, method = '', isUpgrade }: Asked): boolean {
+  return protocol === 'http' && isUpgrade !== true && readingMethods.includes(method);
 }

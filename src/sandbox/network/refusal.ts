@@ -47,6 +47,7 @@ const complaints = {
   'deny-list': 'is denied by a rule of this folder',
   'local-address': 'is a local address, which only a rule that names it opens',
   'server-name': 'was asked for inside a connection to another host, and is not allowed itself',
+  method: 'was asked for something other than GET, HEAD or OPTIONS of plain HTTP, which is all that this command may',
 } as const;
 
 const hints: Readonly<Record<keyof typeof complaints, (name: string) => string>> = {
@@ -56,4 +57,5 @@ const hints: Readonly<Record<keyof typeof complaints, (name: string) => string>>
   'local-address': () =>
     'If it is needed, ask the user to add the address itself, with its port, to cordon.sandbox.hosts: wildcards never open local addresses.',
   'server-name': (name) => `If it is needed, ask the user to add "${name}": "allow" to cordon.sandbox.hosts.`,
+  method: () => 'Whoever started the command limits its network to reading: TLS and tunnels are closed, too.',
 };

@@ -38,7 +38,7 @@ export async function serveSocks(front: Front, socket: Socket): Promise<void> {
     const { host, port } = target;
     // The answer is the server's to wait for; the tunnel sets its own limit.
     socket.setTimeout(0);
-    const connection = await front.open(host, port, 'tunnel');
+    const connection = await front.open(host, port, { protocol: 'socks' });
     if (!connection.ok) {
       endGently(socket, reply(replyTo(connection.error)));
       return;

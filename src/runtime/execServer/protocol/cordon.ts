@@ -107,7 +107,7 @@ export const cordonExit = z.object({
       z.object({
         host: z.string(),
         port: z.int(),
-        reason: z.enum(['allow-list', 'deny-list', 'local-address', 'server-name']),
+        reason: z.enum(['allow-list', 'deny-list', 'local-address', 'server-name', 'method']),
         time: z.number(),
       }),
     )

@@ -31,6 +31,7 @@ async function ask(
   allow: readonly string[],
   deny: readonly string[] = [],
   answer?: 'allow' | 'deny',
+  more: Partial<GateOptions> = {},
 ): Promise<Asked> {
   const lookedUp: string[] = [];
   const decided: string[] = [];
@@ -40,16 +41,15 @@ async function ask(
       lookedUp.push(name);
       return answers[name] ?? Promise.reject(new Error('ENOTFOUND'));
     },
-    decide:
-      answer &&
-      (async ({ name }) => {
-        decided.push(name);
-        return answer;
-      }),
+    ...more,
   };
   const host = parseHost(text);
   assert.ok(host);
-  const admitted = await new Gate(options).admit(host, 443);
+  const decide = async (): Promise<'allow' | 'deny'> => {
+    decided.push(host.name);
+    return answer ?? 'deny';
+  };
+  const admitted = await new Gate(options).admit(host, 443, answer && decide);
   const outcome = admitted.ok
     ? admitted.value.addresses
     : (admitted.error.reason ?? admitted.error.code ?? '');
@@ -125,6 +125,46 @@ describe('Gate', () => {
     assert.deepEqual((await ask('public.test', [], ['public.test'], 'allow')).decided, []);
     assert.deepEqual((await ask('public.test', ['*'], [], 'deny')).decided, []);
   });
+
+  it('asks about allowed hosts to review, and about denied ones not', async () => {
+    const more = { review: patterns('*', '0.0.0.0/0') };
+    assert.deepEqual((await ask('public.test', ['*'], [], 'deny', more)).decided, ['public.test']);
+    assert.equal((await ask('public.test', ['*'], [], 'deny', more)).outcome, 'allow-list');
+    assert.equal((await ask('public.test', ['*'], [], undefined, more)).outcome, 'allow-list');
+    assert.deepEqual((await ask('public.test', ['*'], [], 'allow', more)).outcome, answers['public.test']);
+    assert.deepEqual((await ask('127.0.0.1', ['127.0.0.1'], [], 'allow', more)).decided, ['127.0.0.1']);
+    assert.deepEqual((await ask('public.test', ['*'], ['public.test'], 'allow', more)).decided, []);
+    assert.equal((await ask('loopback.test', ['*'], [], 'allow', more)).outcome, 'local-address');
+  });
+
+  it('lets no handshake lead to a host to review', () => {
+    const options = { lookup: () => Promise.resolve([]), rules: { allow: patterns('*'), deny: [] } };
+    const gate = new Gate({ ...options, review: patterns('asked.test') });
+    assert.ok(gate.admitsServerName('other.test', { name: 'a.test' }, 443));
+    assert.ok(!gate.admitsServerName('asked.test', { name: 'a.test' }, 443));
+    assert.ok(gate.admitsServerName('asked.test', { name: 'asked.test' }, 443));
+  });
+
+  const locals = [
+    ['address', 'private.test', ['private.test'], undefined, 'local-address'],
+    ['address', 'private.test', ['private.test', '10.1.2.3'], undefined, ['10.1.2.3']],
+    ['open', 'private.test', ['private.test'], undefined, ['10.1.2.3']],
+    ['open', 'private.test', ['*.test'], undefined, 'local-address'],
+    ['open', 'private.test', [], 'allow', ['10.1.2.3']],
+    ['open', 'loopback.test', ['loopback.test'], undefined, ['127.0.0.1']],
+    ['open', 'loopback.test', ['*'], undefined, 'local-address'],
+    ['open', 'localhost', ['*'], undefined, ['127.0.0.1', '::1']],
+    ['open', '127.0.0.1', ['*'], undefined, 'allow-list'],
+    ['open', '127.0.0.1', [], 'allow', ['127.0.0.1']],
+    ['open', 'metadata.test', ['metadata.test'], undefined, 'local-address'],
+    ['open', '169.254.169.254', [], 'allow', 'local-address'],
+    ['open', 'translated.test', ['translated.test'], undefined, 'local-address'],
+  ] as const;
+  for (const [localAddresses, host, allow, answer, outcome] of locals) {
+    it(`with local addresses "${localAddresses}": ${host}, allowed ${allow.join(' ')}, answered ${answer}: ${String(outcome)}`, async () => {
+      assert.deepEqual((await ask(host, allow, [], answer, { localAddresses })).outcome, outcome);
+    });
+  }
 
   it('compares the server name of a handshake with the host and with the rules', () => {
     const lookup = () => Promise.resolve([]);
