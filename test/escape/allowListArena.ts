@@ -1,10 +1,16 @@
 import type { HostPattern } from '../../src/sandbox/policy/hostRules.ts';
 import type { Lookup } from '../../src/sandbox/network/gate.ts';
 import type { BlockedRequest } from '../../src/sandbox/network/blockedRequest.ts';
+import type { CommandNetwork } from '../../src/sandbox/network/commandNetwork.ts';
 import { proxyVariables } from '../../src/sandbox/network/proxyVariables.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import type { Outcome, RunOptions } from './harness.ts';
 import { Arena, finished, nodePath, start } from './harness.ts';
+
+export interface AllowListOptions extends RunOptions {
+  /** Of the command's proxy, beyond its policy. */
+  readonly network?: CommandNetwork;
+}
 
 export interface AllowListOutcome extends Outcome {
   readonly blocked: readonly BlockedRequest[];
@@ -36,10 +42,14 @@ export class AllowListArena extends Arena {
   async runUnder(
     policy: SandboxPolicy,
     argv: readonly string[],
-    options: RunOptions = {},
+    { network, ...options }: AllowListOptions = {},
   ): Promise<AllowListOutcome> {
     const env = { PATH: process.env['PATH'] ?? '', HOME: '/tmp', ...proxyVariables, ...options.env };
-    const launch = await this.launch(argv, { env, cwd: options.cwd ?? this.root }, policy);
+    const launch = await this.launch(
+      argv,
+      { env, cwd: options.cwd ?? this.root, ...(network && { network }) },
+      policy,
+    );
     try {
       const outcome = await finished(
         start(options.without?.(launch.argv) ?? launch.argv, launch.cwd, launch.env),
@@ -50,7 +60,11 @@ export class AllowListArena extends Arena {
     }
   }
 
-  shellUnder(policy: SandboxPolicy, script: string, options: RunOptions = {}): Promise<AllowListOutcome> {
+  shellUnder(
+    policy: SandboxPolicy,
+    script: string,
+    options: AllowListOptions = {},
+  ): Promise<AllowListOutcome> {
     return this.runUnder(policy, ['/bin/bash', '-c', script], options);
   }
 

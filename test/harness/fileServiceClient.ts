@@ -21,6 +21,7 @@ export class ServiceClient {
       closed: this.#closed.signal,
       notify: (_method, params) => void this.events.push(params as never),
       isWritable: true,
+      ask: () => Promise.reject(new Error('this client answers nothing')),
       whenWritable: async () => undefined,
     }).handlers;
   }

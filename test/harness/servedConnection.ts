@@ -27,6 +27,7 @@ export class ServiceBench {
         return isWritable();
       },
       notify: (method, params) => this.sent.push({ method, params }),
+      ask: () => Promise.reject(new Error('this client answers nothing')),
       whenWritable: () => this.#writable,
     });
   }

@@ -37,8 +37,8 @@ const unsaid = {
 
 const schemePorts: Readonly<Record<string, string>> = { http: '80', https: '443', ws: '80', wss: '443' };
 
-/** How Cordon writes a pattern, if it is one; empty for a scheme without a known port. */
-function spellings(pattern: string): readonly string[] {
+/** How Cordon writes a pattern of other programs, if it is one; empty for a scheme without a known port. */
+export function spellings(pattern: string): readonly string[] {
   const [, scheme, rest = ''] = /^(?:([a-z]+):\/\/)?(.*?)\/?$/.exec(pattern.trim().toLowerCase()) ?? [];
   const port = scheme === undefined || /:\d+$/.test(rest) ? undefined : schemePorts[scheme];
   if (scheme !== undefined && port === undefined && !/:\d+$/.test(rest)) {

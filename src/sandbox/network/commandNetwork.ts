@@ -27,10 +27,10 @@ export interface HostRequest extends Asked {
   readonly port: number;
 }
 
-/** What became of a request, as far as rules and persons decide that. */
-export interface RequestOutcome extends HostRequest {
+/** What became of a request, as far as rules and answers decide that. */
+export interface RequestOutcome {
+  /** The same object that {@link CommandNetwork.decide} was asked about, if it was. */
+  readonly request: HostRequest;
   /** Why it was refused; undefined for what was let through. */
   readonly refusal: Refusal | undefined;
-  /** What {@link CommandNetwork.decide} answered, if it was asked. */
-  readonly answer: 'allow' | 'deny' | undefined;
 }

@@ -102,13 +102,8 @@ export class ProxyEndpoint implements Front {
     const refusal = refusalOf('server-name', { name: serverName }, port);
     this.#note(refusal.message);
     this.#block(refusal, serverName, port);
-    void this.#options.network.onOutcome?.({
-      host: parseHost(serverName) ?? { name: serverName },
-      port,
-      protocol: 'connect',
-      refusal,
-      answer: undefined,
-    });
+    const inner = parseHost(serverName) ?? { name: serverName };
+    void this.#options.network.onOutcome?.({ request: { host: inner, port, protocol: 'connect' }, refusal });
     return false;
   }
 
@@ -128,15 +123,12 @@ export class ProxyEndpoint implements Front {
 
   async #admit(host: Host, port: number, asked: Asked): Promise<Result<Passage, Refusal>> {
     const { decide, isReadOnly, onOutcome } = this.#options.network;
-    let answer: 'allow' | 'deny' | undefined;
-    const ask = async (): Promise<'allow' | 'deny'> =>
-      (answer = (await decide?.({ ...asked, host, port })) ?? 'deny');
+    const request = { ...asked, host, port };
     const admitted =
       isReadOnly === true && !isReading(asked)
         ? fail(refusalOf('method', host, port))
-        : await this.#gate.admit(host, port, decide && ask);
-    const refusal = admitted.ok ? undefined : admitted.error;
-    await onOutcome?.({ ...asked, host, port, refusal, answer });
+        : await this.#gate.admit(host, port, decide && (() => decide(request)));
+    await onOutcome?.({ request, refusal: admitted.ok ? undefined : admitted.error });
     return admitted;
   }
 

@@ -47,7 +47,8 @@ const complaints = {
   'deny-list': 'is denied by a rule of this folder',
   'local-address': 'is a local address, which only a rule that names it opens',
   'server-name': 'was asked for inside a connection to another host, and is not allowed itself',
-  method: 'was asked for something other than GET, HEAD or OPTIONS of plain HTTP, which is all that this command may',
+  method:
+    'was asked for something other than GET, HEAD or OPTIONS of plain HTTP, which is all that this command may',
 } as const;
 
 const hints: Readonly<Record<keyof typeof complaints, (name: string) => string>> = {

@@ -4,7 +4,7 @@ import * as discovery from './discovery.ts';
 import * as files from './files.ts';
 import * as handshake from './handshake.ts';
 import * as http from './http.ts';
-import { policyRequest } from './managedNetwork.ts';
+import { policyAnswer, policyDecisionEvent, policyRequest } from './managedNetwork.ts';
 import * as processes from './processes.ts';
 
 const nothing = z.object({});
@@ -81,6 +81,7 @@ export const notifications = {
   'process/closed': processes.closedEvent,
   'fs/missingChanged': files.missingChangedEvent,
   'http/request/bodyDelta': http.bodyDeltaEvent,
+  'network/policyDecision': policyDecisionEvent,
   'cordon/door/opened': cordon.doorOpenedEvent,
   'cordon/door/data': cordon.doorDataEvent,
   'cordon/door/ended': cordon.doorEndedEvent,
@@ -90,7 +91,13 @@ export type NotificationName = keyof typeof notifications;
 export type NotificationParams<N extends NotificationName> = z.infer<(typeof notifications)[N]>;
 
 /** Requests that a server sends, and only to a client that started a process with a network proxy. */
-export const serverMethods = { 'network/policyRequest': policyRequest } as const;
+export const serverMethods = {
+  'network/policyRequest': { params: policyRequest, result: policyAnswer },
+} as const;
+
+export type ServerMethodName = keyof typeof serverMethods;
+export type ServerParamsOf<M extends ServerMethodName> = z.infer<(typeof serverMethods)[M]['params']>;
+export type ServerResultOf<M extends ServerMethodName> = z.infer<(typeof serverMethods)[M]['result']>;
 
 function group<P extends z.ZodType, R extends z.ZodType>(
   name: string,

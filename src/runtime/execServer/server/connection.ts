@@ -4,13 +4,21 @@ import type { Message, RequestId, Trace } from '../protocol/envelope.ts';
 import { parseMessage } from '../protocol/envelope.ts';
 import { errorCodes, RpcError } from '../protocol/errors.ts';
 import { initializeParams } from '../protocol/handshake.ts';
-import type { MethodName, NotificationName, NotificationParams } from '../protocol/methods.ts';
+import type {
+  MethodName,
+  NotificationName,
+  NotificationParams,
+  ServerMethodName,
+  ServerParamsOf,
+  ServerResultOf,
+} from '../protocol/methods.ts';
 import { methods } from '../protocol/methods.ts';
 import { isTraced } from '../protocol/tracedMethods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
 import { orderingOf } from './ordering.ts';
+import { Questions } from './questions.ts';
 import type { Call, Handlers, ServedConnection } from './service.ts';
 import { Slots } from './slots.ts';
 
@@ -43,6 +51,7 @@ export class Connection implements ServedConnection {
   readonly #lanes = new Lanes();
   readonly #slots: Slots;
   readonly #abort = new AbortController();
+  readonly #questions = new Questions((message) => this.#send(message), this.#abort.signal);
   #state: 'new' | 'greeted' | 'ready' = 'new';
   #pendingRequests = 0;
   #pendingBytes = 0;
@@ -73,6 +82,14 @@ export class Connection implements ServedConnection {
 
   notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void {
     this.#send({ method, params });
+  }
+
+  ask<M extends ServerMethodName>(
+    method: M,
+    params: ServerParamsOf<M>,
+    signal: AbortSignal,
+  ): Promise<ServerResultOf<M>> {
+    return this.#questions.ask(method, params, signal);
   }
 
   async whenWritable(): Promise<void> {
@@ -134,7 +151,9 @@ export class Connection implements ServedConnection {
         return;
       case 'response':
       case 'error':
-        this.#violated('an answer that nobody asked for');
+        if (!this.#questions.take(message)) {
+          this.#violated('an answer that nobody asked for');
+        }
     }
   }
 

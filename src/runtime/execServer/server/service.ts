@@ -6,6 +6,9 @@ import type {
   NotificationParams,
   ParamsOf,
   ResultOf,
+  ServerMethodName,
+  ServerParamsOf,
+  ServerResultOf,
 } from '../protocol/methods.ts';
 
 /** What a service knows about the connection that it serves. */
@@ -14,6 +17,15 @@ export interface ServedConnection {
   /** Aborted when the connection is gone. */
   readonly closed: AbortSignal;
   notify<N extends NotificationName>(method: N, params: NotificationParams<N>): void;
+  /**
+   * Asks the client. Rejects with an `RpcError` that it answered, when its answer is malformed, when the signal aborts,
+   * when the connection ends, and when too many questions wait already.
+   */
+  ask<M extends ServerMethodName>(
+    method: M,
+    params: ServerParamsOf<M>,
+    signal: AbortSignal,
+  ): Promise<ServerResultOf<M>>;
   /** Whether little enough waits to be sent that more may be made. */
   readonly isWritable: boolean;
   /** Resolves when little enough waits to be sent that more may be made; at once for a client that keeps up. */

@@ -27,6 +27,7 @@ export function processService(sessionOf: () => Session): ServiceFactory {
       return found;
     };
     return {
+      capabilities: process.platform === 'linux' ? ['networkProxyLaunch', 'networkProxyReviewDomains'] : [],
       handlers: {
         'process/start': (params, { trace }) => sessionOf().start(params, trace),
         'process/read': async (params, { signal }) => {

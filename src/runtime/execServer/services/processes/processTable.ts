@@ -9,7 +9,7 @@ import { pathOf } from '../../protocol/fileUri.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import type { ServedConnection } from '../../server/service.ts';
 import type { ServerLog } from '../../server/serverLog.ts';
-import { refuseManagedNetwork } from '../managedNetwork/refuseManagedNetwork.ts';
+import { managedStartOf } from '../managedNetwork/managedStart.ts';
 import { confinementOf } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
 import { requestedEnvironment } from './processEnvironment.ts';
@@ -152,19 +152,21 @@ export class ProcessTable {
     if (cordon?.door !== undefined || cordon?.streams !== undefined) {
       throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
     }
-    refuseManagedNetwork(params);
+    const managed = managedStartOf(params, () => this.#client, this.#options.machine);
     const cwd = pathOf(params.cwd);
     const confinement = await confinementOf(
-      { sandbox: params.sandbox, policy: cordon?.policy },
+      { sandbox: managed?.sandbox ?? params.sandbox, policy: cordon?.policy },
       { kind: 'process', cwd },
       this.#options.machine,
     );
     if (!confinement.ok) {
       throw confinement.error;
     }
-    const { policy, sandboxType } = confinement.value;
+    const { sandboxType } = confinement.value;
+    const policy = { ...confinement.value.policy, ...managed?.clauses };
     const inherits = cordon?.inheritsEnvironment === true;
-    const requested = requestedEnvironment(params, this.#options.parentEnv);
+    const asked = requestedEnvironment(params, this.#options.parentEnv);
+    const requested = managed?.environment(asked) ?? asked;
     const env = tty && !inherits ? { SHELL: this.#options.shell, ...requested } : requested;
     const program = argv[0] ?? '';
     const isMissing = !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
@@ -177,6 +179,7 @@ export class ProcessTable {
       drainsFully: true,
       // Only our own clients, whose policies these are, hear of what is found after a run.
       closesWhenDrained: !cordon?.policy,
+      ...(managed?.network !== undefined && { network: managed.network }),
       pipeStdin: pipeStdin && !tty,
       ...(inherits && { inheritsEnvironment: true }),
       ...(typeof arg0 === 'string' && { arg0 }),
