@@ -1,4 +1,4 @@
-// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/telemetrySdk.js, dist/bin/, dist/grammars/, dist/helper/ and
+// Builds what runs: dist/extension.js, dist/cli.js, dist/cli/, dist/lazy/, dist/bin/, dist/grammars/, dist/helper/ and
 // dist/node_modules/node-pty; with --tests also dist/test/vscode/. Options: --production, --watch, --tests, --outdir=DIR.
 import * as esbuild from 'esbuild';
 import { execFile } from 'node:child_process';
@@ -20,15 +20,19 @@ export async function build({
   outdir = join(root, 'dist'),
 } = {}) {
   await mkdir(outdir, { recursive: true });
+  const lazyFolder = join(outdir, 'lazy');
   const bundles = [
-    { ...bundle({ production, outdir, watch }), entryPoints: [join(root, 'src', 'extension.ts')] },
     {
-      ...bundle({ production, outdir, watch, shebang: true, plugins: [separateCommands] }),
+      ...bundle({ production, outdir, watch, lazyFolder }),
+      entryPoints: [join(root, 'src', 'extension.ts')],
+    },
+    {
+      ...bundle({ production, outdir, watch, lazyFolder, shebang: true, plugins: [separateCommands] }),
       entryPoints: [join(root, 'src', 'cli', 'main.ts')],
       entryNames: 'cli',
     },
     {
-      ...bundle({ production, outdir: join(outdir, 'cli'), watch }),
+      ...bundle({ production, outdir: join(outdir, 'cli'), watch, lazyFolder }),
       entryPoints: commands.map((name) => join(root, 'src', 'cli', `${name}.ts`)),
     },
     {
@@ -37,12 +41,9 @@ export async function build({
       ...{ banner: {}, define: {} },
       entryPoints: [join(root, 'src', 'cli', 'sshHost.ts')],
     },
+    { ...bundle({ production, outdir: lazyFolder, watch }), entryPoints: lazyParts },
   ];
-  bundles.push({
-    ...bundle({ production, outdir, watch }),
-    entryPoints: [join(root, 'src', 'base', `${telemetry}.ts`)],
-  });
-  if (tests) bundles.push(await testBundle({ outdir, watch }));
+  if (tests) bundles.push(await testBundle({ outdir, watch, lazyFolder }));
   await Promise.all([
     copyNodePty(outdir),
     copyGrammars(outdir),
@@ -60,7 +61,7 @@ export async function build({
   return () => Promise.all(contexts.map((context) => context.dispose()));
 }
 
-function bundle({ production = false, outdir, watch = false, shebang = false, plugins = [] }) {
+function bundle({ production = false, outdir, watch = false, lazyFolder, shebang = false, plugins = [] }) {
   return {
     bundle: true,
     format: 'cjs',
@@ -79,7 +80,11 @@ function bundle({ production = false, outdir, watch = false, shebang = false, pl
     banner: {
       js: `${shebang ? '#!/usr/bin/env node\n' : ''}const cordonModuleUrl=require("node:url").pathToFileURL(__filename).href;`,
     },
-    plugins: [separateTelemetry, ...plugins, ...(watch ? [problemMatcherOutput] : [])],
+    plugins: [
+      ...(lazyFolder === undefined ? [] : [separateLazyParts(relative(outdir, lazyFolder))]),
+      ...plugins,
+      ...(watch ? [problemMatcherOutput] : []),
+    ],
   };
 }
 
@@ -95,27 +100,37 @@ const separateCommands = {
   },
 };
 
-/** What sends spans away: large, and loaded from its own file by those few who want it. */
-const telemetry = 'telemetrySdk';
-const separateTelemetry = {
-  name: 'separate-telemetry',
-  setup(build) {
-    const isBelow = basename(build.initialOptions.outdir) === 'cli';
-    build.onResolve({ filter: new RegExp(`^\\./${telemetry}\\.ts$`) }, () => ({
-      path: `${isBelow ? '..' : '.'}/${telemetry}.js`,
-      external: true,
-    }));
-  },
+/**
+ * What is large and needed late or never: a file each in dist/lazy/, which the bundles share and load with the first use.
+ * Nothing in them may be compared by identity with what a bundle has as well, such as a class of errors.
+ */
+const lazyParts = {
+  screen: join(root, 'src', 'runtime', 'sessions', 'screen.ts'),
+  telemetrySdk: join(root, 'src', 'base', 'telemetrySdk.ts'),
+  undici: 'undici',
+  'web-tree-sitter': 'web-tree-sitter',
 };
+function separateLazyParts(folder) {
+  const names = Object.keys(lazyParts).join('|');
+  return {
+    name: 'separate-lazy-parts',
+    setup(build) {
+      build.onResolve({ filter: new RegExp(`^((${names})|\\./(${names})\\.ts)$`) }, ({ path }) => ({
+        path: `./${folder.split(sep).join('/')}/${basename(path, '.ts')}.js`,
+        external: true,
+      }));
+    },
+  };
+}
 
 /** One bundle per suite: test/vscode/index.ts loads those that lie beside it, inside the extension host. */
-async function testBundle({ outdir, watch }) {
+async function testBundle({ outdir, watch, lazyFolder }) {
   const folder = join(root, 'test', 'vscode');
   const names = (await readdir(folder)).filter((name) => name === 'index.ts' || name.endsWith('.test.ts'));
   const target = join(outdir, 'test', 'vscode');
   await rm(target, { recursive: true, force: true }); // a suite that was deleted must not run again
   return {
-    ...bundle({ outdir: target, watch }),
+    ...bundle({ outdir: target, watch, lazyFolder }),
     entryPoints: names.map((name) => join(folder, name)),
     external: ['vscode', 'node-pty', 'mocha'],
   };

@@ -269,6 +269,7 @@ async function fillDist(folder: string, cli = echoServer): Promise<void> {
     ['cli/execServer.js.map', '', 0o644],
     ['bin/apply_patch', '#!/bin/sh\n', 0o755],
     ['grammars/bash.wasm', 'x'.repeat(2_000_000), 0o644],
+    ['lazy/undici.js', '', 0o644],
     [`helper/launch-${platform}`, 'program', 0o755],
     [`node_modules/node-pty/prebuilds/${platform}/pty.node`, 'native', 0o644],
   ] as const) {

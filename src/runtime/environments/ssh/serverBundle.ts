@@ -14,7 +14,7 @@ export interface ServerBundle {
   pack(): Promise<Buffer>;
 }
 
-const parts = ['cli.js', 'cli', 'bin', 'grammars', 'helper', 'node_modules/node-pty'];
+const parts = ['cli.js', 'cli', 'lazy', 'bin', 'grammars', 'helper', 'node_modules/node-pty'];
 
 /** Ends the search for the kind of the modules, so that no package around the folder decides it. */
 const packageFile = {
