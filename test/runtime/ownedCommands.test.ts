@@ -146,6 +146,20 @@ describe('A command without a sandbox', function () {
         });
       }
 
+      it('leaves nothing when launcher and command are killed at once', async function () {
+        this.timeout(120_000);
+        // Whether the command's end or the launcher's is seen first is a matter of luck.
+        for (let round = 0; round < 5; round += 1) {
+          const all = await Promise.all(
+            Array.from({ length: 6 }, () => start(`${leavesDaemon} sleep 1000`, isTty)),
+          );
+          await waitFor('all', () => all.every(({ marked }) => sleeps(marked()).length === 2));
+          const started = all.flatMap(({ marked }) => marked());
+          all.forEach(({ child }) => child.kill());
+          await assertEnded(started);
+        }
+      });
+
       it('has the terminal, group, signals, limits and rights that it has without a companion', async () => {
         const script = `
           grep -E '^(NoNewPrivs|Cap|Sig(Blk|Ign)|Seccomp)' /proc/self/status; ulimit -aS; ulimit -aH; umask; pwd

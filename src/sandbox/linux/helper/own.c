@@ -80,6 +80,19 @@ static void wait_for_news(struct waited sources[2]) {
   }
 }
 
+/*
+ * The launcher may have been killed together with the command, and its end of the socket is still open: only its
+ * answer tells that it knows that the command has ended by itself, and lets go of what that has left.
+ */
+static void __attribute__((noreturn)) report(int status) {
+  char answer;
+  CALL(__NR_write, TALK_FD, &status, sizeof status, 0);
+  if (CALL(__NR_read, TALK_FD, &answer, 1, 0) != 1) {
+    end_everything();
+  }
+  leave(0);
+}
+
 /* Tells the command's number and how it ended, and leaves with it; ends everything with the launcher. */
 static void __attribute__((noreturn)) keep(long talk, int command) {
   static const word ended_child = 1UL << (SIGCHLD_ - 1);
@@ -98,10 +111,7 @@ static void __attribute__((noreturn)) keep(long talk, int command) {
     long pid;
     while ((pid = CALL(__NR_wait4, -1, &status, WNOHANG_ | WALL_, 0)) > 0) {
       if (pid == command) {
-        if (CALL(__NR_write, TALK_FD, &status, sizeof status, 0) != sizeof status) {
-          end_everything();
-        }
-        leave(0);
+        report(status);
       }
     }
   }
@@ -193,6 +203,8 @@ static void __attribute__((noreturn)) wait_for_warden(long talk, word parent) {
     }
     if (is_ending) {
       end_everything();
+    } else {
+      CALL(__NR_write, TALK_FD, "", 1, 0);
     }
     end_like(told);
   }
