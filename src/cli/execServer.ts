@@ -34,9 +34,15 @@ async function serve(flags: ExecServerFlags): Promise<void> {
   const spans = await startTelemetry('cordon-exec-server', ownVersion, log);
   const end = Promise.withResolvers<string>();
   const idle = new IdleTimer(flags.exitWhenIdleMs, () => end.resolve('idle'));
+  const trusted = [
+    ownFolder(),
+    ...(flags.logPath === undefined ? [] : [flags.logPath]),
+    ...folderOfSocket(flags),
+  ];
   const server = new ExecServer({
     ...flags,
     log,
+    trustedPaths: trusted,
     retainClosedMs,
     installation: { folder: ownFolder(), version: ownVersion, build: buildOf(ownFolder()) },
     parentEnv: process.env,
@@ -45,7 +51,8 @@ async function serve(flags: ExecServerFlags): Promise<void> {
       createSandboxManager({
         platform: process.platform,
         helperPath: cliCompanion(),
-        trustedPaths: [ownFolder(), ...writtenBy(flags), ...trustedPaths],
+        trustedPaths: [...trusted, ...trustedPaths],
+        hiddenFolders: folderOfSocket(flags),
         searchPath: process.env['PATH'] ?? '',
         log,
         untrustedFolders: () => untrustedFolders,
@@ -97,12 +104,9 @@ function openLog(path: string | undefined): ServerLog {
   }
 }
 
-/** What commands must never write. */
-function writtenBy({ logPath, listen: { kind, ...place } }: ExecServerFlags): string[] {
-  return [
-    ...(logPath === undefined ? [] : [logPath]),
-    ...(kind === 'unix' && 'path' in place ? [dirname(join(place.path))] : []),
-  ];
+/** Who reaches another server in it, which may be of later, runs whatever it wants. */
+function folderOfSocket({ listen: { kind, ...place } }: ExecServerFlags): readonly string[] {
+  return kind === 'unix' && 'path' in place ? [dirname(join(place.path))] : [];
 }
 
 /** Goes off when nobody was there for the whole time. */

@@ -1,8 +1,15 @@
 import assert from 'node:assert/strict';
-import { chmodSync, mkdirSync, readFileSync, readdirSync } from 'node:fs';
+import { chmodSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { ok } from '../../src/base/result.ts';
+import { connectExecClient } from '../../src/runtime/execServer/client/connectExecClient.ts';
+import { dialUnixSocket } from '../../src/runtime/execServer/client/dial.ts';
+import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
 import { spawnServer } from '../../src/runtime/environments/local/spawnServer.ts';
 import type { NetworkMode } from '../../src/sandbox/policy/policy.ts';
+import type { CordonServer } from '../harness/cordonServer.ts';
+import { startCordonServer } from '../harness/cordonServer.ts';
+import { testPolicy } from '../harness/testRuntime.ts';
 import type { ProcessEntry } from '../harness/processes.ts';
 import { assertEnded, isStillAlive, listProcesses } from '../harness/processes.ts';
 import {
@@ -66,6 +73,50 @@ describe('A command cannot reach the server that runs commands', function () {
       }
     });
   }
+
+  it('by the socket of a server that comes into its folder later', async () => {
+    const [shared, other] = [new Arena(), new Arena()];
+    const places = [shared, other].map(({ folder: path }) => join(path, 'sockets'));
+    const go = join(shared.root, 'go');
+    const servers: CordonServer[] = [];
+    try {
+      for (const place of places) {
+        mkdirSync(place, { mode: 0o700 });
+      }
+      const [own, elsewhere] = places.map((place) => `${place}/later.sock`);
+      servers.push(await startCordonServer(`unix:${places[0]}/first.sock`));
+      const client = await connectExecClient(dialUnixSocket(`${places[0]}/first.sock`));
+      const words = JSON.stringify({ id: 1, method: 'initialize', params: { clientName: 'attack' } });
+      const script = `const { existsSync } = require('fs');
+        const reach = (path) => new Promise((resolve) => require('net').connect(path)
+          .on('data', (data) => resolve(/sessionId/.test(data)))
+          .on('error', (error) => resolve(error.code))
+          .write(${JSON.stringify(`${words}\n`)}));
+        const wait = async () => {
+          if (!existsSync(${JSON.stringify(go)})) { setTimeout(wait, 20); return; }
+          for (const path of ${JSON.stringify([own, elsewhere])}) console.log(await reach(path));
+          process.exit();
+        };
+        wait();`;
+      const policy = testPolicy(shared.root, { tmp: 'shared', network: 'on', writableRoots: places });
+      const started = await new RemoteBackend({ connect: async () => ok(client) }).start({
+        ...{ argv: [process.execPath, '-e', script], cwd: shared.root, env: {}, policy },
+      });
+      assert.ok(started.ok, JSON.stringify(started));
+      for (const path of [own, elsewhere]) {
+        servers.push(await startCordonServer(`unix:${path}`));
+      }
+      writeFileSync(go, '');
+      await started.value.closed;
+      const { chunks } = await started.value.read({ afterSeq: 0 });
+      assert.match(Buffer.concat(chunks.map(({ chunk }) => chunk)).toString(), /^E(ACCES|NOENT)\ntrue\n$/);
+      client.dispose();
+    } finally {
+      await Promise.all(servers.map((one) => one.dispose()));
+      shared.dispose();
+      other.dispose();
+    }
+  });
 
   it('by its log and the names of its sockets', async () => {
     const arena = arenaWith('off');

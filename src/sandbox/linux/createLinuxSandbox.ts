@@ -49,6 +49,8 @@ export interface LinuxSandboxOptions {
   readonly untrustedFolders: () => readonly string[];
   /** More that later runs trust: the extension's folder. Read-only, should a writable root contain it. */
   readonly trustedPaths?: readonly string[];
+  /** Of which no command sees anything, whatever its policy says: where sockets of servers are that run commands. */
+  readonly hiddenFolders?: readonly string[];
   /** Its XDG_RUNTIME_DIR, if any, has the leases of mount points and the sockets of proxies. By default this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>>;
   readonly kernelVersion?: string;
@@ -341,6 +343,7 @@ function describeMachine(
     cacheFolder: ownCacheFolder(homeFolder, environment),
     toolCaches: usedToolCaches(homeFolder, options.searchPath),
     runtimeFolder: canonical(runtimeFolder),
+    hiddenFolders: (options.hiddenFolders ?? []).map(canonical),
     temporaryFolders: temporaryFolders(),
     trustedPaths: [dirname(helperPath), bubblewrapPath, process.execPath, ...(options.trustedPaths ?? [])]
       .map(canonicalPath)

@@ -9,6 +9,7 @@ describe('hiddenFolder()', () => {
   const machine: Machine = {
     helperPath: '/c/launch',
     runtimeFolder: '/home/ann/.run',
+    hiddenFolders: [],
     temporaryFolders: ['/tmp'],
     homeFolder: '/home/ann',
     cacheFolder: '/home/ann/.cache/cordon',

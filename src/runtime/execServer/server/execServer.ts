@@ -23,6 +23,8 @@ export interface ExecServerOptions {
   readonly detachedMs: number;
   /** How long a closed process stays readable. */
   readonly retainClosedMs: number;
+  /** Of the server's own: neither commands nor file calls nor patches write there, whatever their policy says. */
+  readonly trustedPaths: readonly string[];
   readonly createSandbox: (configuration: SandboxConfiguration) => SandboxManager;
   /** What `http/request` reaches. */
   readonly network: ServerNetwork;
@@ -62,7 +64,7 @@ export class ExecServer {
 
   /** Takes a new client, whose transport is paused yet. */
   accept(transport: MessageTransport): void {
-    const { log, concurrentRequests, installation, parentEnv, network } = this.#options;
+    const { log, concurrentRequests, installation, parentEnv, network, trustedPaths } = this.#options;
     const number = ++this.#count;
     const state: { session?: Session; capabilities: readonly string[] } = { capabilities: [] };
     const info = () => environmentInfo(installation, state.capabilities);
@@ -81,6 +83,7 @@ export class ExecServer {
           bundleFolder: installation.folder,
           parentEnv,
           network,
+          trustedPaths,
         });
         const services = [environmentService(info), ...factories.map((create) => create(served))];
         state.capabilities = services.flatMap(({ capabilities = [] }) => capabilities);

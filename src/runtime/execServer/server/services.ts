@@ -19,6 +19,8 @@ export interface ServiceSurroundings {
   readonly parentEnv: NodeJS.ProcessEnv;
   /** What the server itself reaches for its clients. */
   readonly network: ServerNetwork;
+  /** Of the server's own. */
+  readonly trustedPaths: readonly string[];
 }
 
 /** Everything that a connection is served with. A new concern is a folder in `services` and a line here. */
@@ -27,18 +29,20 @@ export function serviceFactories({
   bundleFolder,
   parentEnv: environment,
   network,
+  trustedPaths: own,
 }: ServiceSurroundings): readonly ServiceFactory[] {
+  const trustedPaths = (): readonly string[] => [bundleFolder, ...own, ...sessionOf().trustedPaths];
   return [
     processService(sessionOf),
     sessionFileService({
       machine: contextMachine(environment),
       bundleFolder,
       confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
-      trustedPaths: () => sessionOf().trustedPaths,
+      trustedPaths,
     }),
     httpService({ network, environment }),
     discoveryService({ environment }),
     () => ({ handlers: policyHandlers() }),
-    () => ({ handlers: patchHandlers({ trustedPaths: [bundleFolder] }) }),
+    () => ({ handlers: patchHandlers({ trustedPaths }) }),
   ];
 }

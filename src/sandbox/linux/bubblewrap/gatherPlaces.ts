@@ -76,12 +76,15 @@ export function gatherPlaces(policy: SandboxPolicy, machine: Machine, around: Su
   for (const path of machine.programPaths.filter((path) => showsWhere(path) !== 'write')) {
     show(path);
   }
+  const isHidden = (path: string): boolean => machine.hiddenFolders.some((folder) => isInside(path, folder));
   for (const path of machine.trustedPaths.filter(
-    (path) => showsWhere(path) === 'write' && !isRule(policy, path),
+    (path) => showsWhere(path) === 'write' && !isRule(policy, path) && !isHidden(path),
   )) {
     show(path);
   }
-  places.put({ path: machine.runtimeFolder, shows: 'none' });
+  for (const path of [machine.runtimeFolder, ...machine.hiddenFolders]) {
+    places.put({ path, shows: 'none' });
+  }
   places.put({ path: machine.cacheFolder, shows: 'none' });
   addSockets(places, around);
   addKept(places, kept);

@@ -39,7 +39,9 @@ function reasonFor(
           hint: 'Or add the folder to cordon.sandbox.writableRoots, or set cordon.sandbox.tmp to "shared".',
         };
   }
-  const own = [machine.runtimeFolder, machine.cacheFolder].find((folder) => isInside(cwd, folder));
+  const own = [machine.runtimeFolder, machine.cacheFolder, ...machine.hiddenFolders].find((folder) =>
+    isInside(cwd, folder),
+  );
   if (own !== undefined) {
     return { reason: `Cordon keeps its own files in ${own}`, hint: 'No rule can open that folder.' };
   }

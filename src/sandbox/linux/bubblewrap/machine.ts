@@ -5,6 +5,8 @@ export interface Machine {
   readonly helperPath: string;
   /** Cordon's notes about runs: never visible inside. */
   readonly runtimeFolder: string;
+  /** More that is never visible inside. */
+  readonly hiddenFolders: readonly string[];
   /** `/tmp` and `/var/tmp`, as far as they exist. */
   readonly temporaryFolders: readonly string[];
   readonly homeFolder: string;

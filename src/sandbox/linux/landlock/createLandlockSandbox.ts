@@ -115,7 +115,9 @@ export function createLandlockSandbox(options: LinuxSandboxOptions): Launcher {
         closed: [
           ...closedFolders,
           ...(policy.tmp === 'private' ? temporaryFolders() : []),
-          canonicalIfAny(runtimeFolder.value) ?? runtimeFolder.value,
+          ...[runtimeFolder.value, ...(options.hiddenFolders ?? [])].map(
+            (folder) => canonicalIfAny(folder) ?? folder,
+          ),
         ],
         programs: [dirname(dirname(report.value.path)), process.execPath]
           .map(canonicalIfAny)

@@ -32,7 +32,7 @@ export function sessionFileService({
       return confinement.ok ? ok(confinement.value.policy) : confinement;
     },
     surroundings: (policy) => {
-      const trusted = [bundleFolder, process.execPath, ...trustedPaths()].flatMap(canonical);
+      const trusted = [process.execPath, ...trustedPaths()].flatMap(canonical);
       return {
         sandbox: confinedBy(policy),
         facts: { temporaryFolders: temporaryFolders(), trustedPaths: trusted },

@@ -9,7 +9,7 @@ import { fromWire } from '../sandboxContext/wirePolicy.ts';
 
 export interface PatchServiceOptions {
   /** What later runs trust: no patch writes there. */
-  readonly trustedPaths: readonly string[];
+  readonly trustedPaths: () => readonly string[];
 }
 
 /** Patches of a client, applied where the files are, by the engine and the rules that hold for patches anywhere. */
@@ -20,7 +20,7 @@ export function patchHandlers({ trustedPaths }: PatchServiceOptions): Handlers {
       if (!policy.ok) {
         throw policy.error;
       }
-      const accessUnder = createAccessUnder(trustedPaths);
+      const accessUnder = createAccessUnder(trustedPaths());
       const runner = new PatchRunner({
         host: createDiskPatchHost(accessUnder),
         roots: { reviewModeFor: () => reviewMode },
