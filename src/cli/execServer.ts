@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path';
 import { startTelemetry } from '../base/startTelemetry.ts';
-import { buildOf } from '../runtime/execServer/server/environmentInfo.ts';
+import { buildOf } from '../runtime/execServer/buildOf.ts';
 import { ExecServer } from '../runtime/execServer/server/execServer.ts';
 import type { Accept, Listener } from '../runtime/execServer/server/listen/listener.ts';
 import { listenStdio } from '../runtime/execServer/server/listen/listenStdio.ts';

@@ -7,7 +7,7 @@ import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import { environmentSetting, environmentsSetting } from '../runtime/environments/environments.ts';
 import type { Environments } from '../runtime/environments/environments.ts';
 import { commandIds } from './commands/commandIds.ts';
-import { placeWords } from './environments/environmentWords.ts';
+import { localPlaceWords, placeWords } from './environments/environmentWords.ts';
 import type { PolicyStore } from './policyStore.ts';
 import { clauseLines, policySummary } from './policyWords.ts';
 import type { SandboxHealth } from './sandboxHealth.ts';
@@ -70,7 +70,7 @@ function faceOf(policies: PolicyStore, health: SandboxHealth, environments: Envi
   }
   const prefix = roots.length > 1 ? `${root.name}: ` : '';
   return root.environment === undefined
-    ? faceOfRoot(root, { prefix, place: 'Commands run on this machine' }, policies, health)
+    ? faceOfRoot(root, { prefix, place: localPlaceWords(environments.local.state) }, policies, health)
     : faceElsewhere(root, root.environment, prefix, { policies, health, environments });
 }
 

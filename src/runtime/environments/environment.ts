@@ -31,7 +31,12 @@ export interface Environment extends Disposable {
 export type EnvironmentState =
   | { readonly kind: 'idle' }
   | { readonly kind: 'connecting' }
-  | { readonly kind: 'connected'; readonly version: string }
+  | {
+      readonly kind: 'connected';
+      readonly version: string;
+      /** From before an update: it is kept for as long as something runs in it. */
+      readonly isOtherBuild?: true;
+    }
   | { readonly kind: 'failed'; readonly error: EnvironmentError };
 
 export interface EnvironmentError {

@@ -47,6 +47,10 @@ export class Environments implements ExecBackend, Disposable {
     this.refresh();
   }
 
+  get local(): Environment {
+    return this.#options.local;
+  }
+
   /** This machine first. */
   list(): readonly Environment[] {
     return [this.#options.local, ...[...this.#entries.values()].map(({ environment }) => environment)];

@@ -10,7 +10,9 @@ export function stateOfEnvironment(state: EnvironmentState): string {
     case 'connecting':
       return 'connecting…';
     case 'connected':
-      return `connected, version ${state.version}`;
+      return state.isOtherBuild === true
+        ? `connected, version ${state.version}, from before an update: a new server starts when nothing runs in this one`
+        : `connected, version ${state.version}`;
     case 'failed':
       return state.error.message;
   }
@@ -19,6 +21,14 @@ export function stateOfEnvironment(state: EnvironmentState): string {
 /** Where commands run that run on another machine. */
 export function placeWords(name: string, address: string, state: EnvironmentState): string {
   return `Commands run in the environment ${name}, ${address}: ${stateOfEnvironment(state)}`;
+}
+
+/** Where commands run that run here; how their server stands matters to a person only when it is an old one. */
+export function localPlaceWords(state: EnvironmentState): string {
+  const isOld = state.kind === 'connected' && state.isOtherBuild === true;
+  return isOld
+    ? `Commands run on this machine: ${stateOfEnvironment(state)}`
+    : 'Commands run on this machine';
 }
 
 /** The buttons of a notification about an error, beside trying again. */

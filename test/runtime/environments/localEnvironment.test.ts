@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { join } from 'node:path';
+import { appendFile, cp } from 'node:fs/promises';
+import { join, relative } from 'node:path';
 import { createLocalBackend } from '../../../src/runtime/exec/localBackend.ts';
 import type { ExecProcess, StartParams } from '../../../src/runtime/exec/execBackend.ts';
 import type { Environment } from '../../../src/runtime/environments/environment.ts';
@@ -178,6 +179,46 @@ describe('this machine as an environment', () => {
         assert.equal(asked.length > 0, name === 'unless nothing speaks for it');
       });
     }
+  });
+
+  describe('after an update', () => {
+    /** The program of another build. */
+    const updated = async (): Promise<string> => {
+      const dist = join(import.meta.dirname, '../../../dist');
+      const folder = join(programs.runtimeFolder, '../updated');
+      const isNeeded = (path: string): boolean => !path.endsWith('.map') && relative(dist, path) !== 'test';
+      await cp(dist, folder, { recursive: true, filter: isNeeded });
+      await appendFile(join(folder, 'cli/execServer.js'), '\n// newer\n');
+      return join(folder, 'cli.js');
+    };
+
+    it('leaves a server in which nothing runs', async () => {
+      const first = programs.open();
+      await output(await start(first, 'true'));
+      first.dispose();
+      const [old] = programs.records.list();
+      const later = programs.open({ program: await updated() });
+      assert.deepEqual(await later.backend.found?.(), []);
+      assert.deepEqual(programs.records.list(), []);
+      assert.equal(await output(await start(later, 'echo new')), 'new\n');
+      assert.notEqual(programs.records.list()[0]?.path, old?.path);
+    });
+
+    it('goes on with a server for as long as something runs in it, and says so', async () => {
+      const first = programs.open();
+      await start(first, 'read line', { pipeStdin: true });
+      first.dispose();
+      const [old] = programs.records.list();
+      const later = programs.open({ program: await updated() });
+      const [found] = (await later.backend.found?.()) ?? [];
+      assert.ok(found && later.state.kind === 'connected' && later.state.isOtherBuild);
+      assert.equal(await output(await start(later, 'echo beside it')), 'beside it\n');
+      assert.equal(programs.records.list()[0]?.path, old?.path);
+      found.process.write(Buffer.from('the end\n'));
+      await found.process.closed;
+      assert.equal(await output(await start(later, 'echo new')), 'new\n');
+      assert.notEqual(programs.records.list()[0]?.path, old?.path);
+    });
   });
 
   it('says why there is no server', async () => {

@@ -165,6 +165,7 @@ describe('cordon exec-server', function () {
         launcher: 'none',
         tty: true,
         pipeStdin: false,
+        isRunning: true,
         startedAt: 0,
       },
     );

@@ -1,6 +1,11 @@
 import assert from 'node:assert/strict';
 import type { EnvironmentError } from '../../../src/runtime/environments/environment.ts';
-import { curesFor, placeWords, stateOfEnvironment } from '../../../src/ui/environments/environmentWords.ts';
+import {
+  curesFor,
+  placeWords,
+  localPlaceWords,
+  stateOfEnvironment,
+} from '../../../src/ui/environments/environmentWords.ts';
 
 const error = (kind: EnvironmentError['kind']): EnvironmentError => ({ kind, message: 'No.', hint: 'Do.' });
 
@@ -9,6 +14,9 @@ describe('the words about environments', () => {
     assert.equal(stateOfEnvironment({ kind: 'idle' }), 'not connected');
     assert.equal(stateOfEnvironment({ kind: 'connecting' }), 'connecting…');
     assert.equal(stateOfEnvironment({ kind: 'connected', version: '1.2' }), 'connected, version 1.2');
+    const old = { kind: 'connected', version: '1.1', isOtherBuild: true } as const;
+    assert.match(localPlaceWords(old), /this machine: connected, version 1\.1, from before an update/);
+    assert.equal(localPlaceWords({ kind: 'connected', version: '1.2' }), 'Commands run on this machine');
     assert.equal(stateOfEnvironment({ kind: 'failed', error: error('refused') }), 'No.');
   });
 

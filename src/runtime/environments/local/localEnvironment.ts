@@ -1,4 +1,5 @@
 import { rmSync } from 'node:fs';
+import { dirname } from 'node:path';
 import { Emitter } from '../../../base/event.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Result } from '../../../base/result.ts';
@@ -8,6 +9,7 @@ import { errorCode } from '../../../sandbox/paths.ts';
 import type { ExecBackend } from '../../exec/execBackend.ts';
 import type { ClientState, Dial, ExecClient } from '../../execServer/client/execClient.ts';
 import { ServerGone } from '../../execServer/client/execClient.ts';
+import { buildOf } from '../../execServer/buildOf.ts';
 import { lazyBackend } from '../../execServer/client/lazyBackend.ts';
 import { errorCodes, RpcError } from '../../execServer/protocol/errors.ts';
 import { uriOf } from '../../execServer/protocol/fileUri.ts';
@@ -57,13 +59,24 @@ export class LocalEnvironment implements Environment {
   #connecting: Promise<Result<ExecClient, EnvironmentError>> | undefined;
   #resuming: Promise<ExecClient | undefined> | undefined;
   #isDisposed = false;
+  /** The server that was taken over, when it is of another build. */
+  #old: ExecClient | undefined;
+  /** Starts that have not been answered. */
+  #starting = 0;
 
   constructor(options: LocalEnvironmentOptions) {
     this.#options = options;
     const timing = { recoveryMs };
     const remote = lazyBackend({ connect: () => this.connect(), log: options.log, timing });
     this.backend = {
-      start: (params) => remote.start(params),
+      start: async (params) => {
+        this.#starting += 1;
+        try {
+          return await remote.start(params);
+        } finally {
+          this.#starting -= 1;
+        }
+      },
       // Where nothing was left behind there is no reason to start a server.
       found: async () =>
         (await this.#resumed()) !== undefined && (await this.connect()).ok ? remote.found() : [],
@@ -75,7 +88,7 @@ export class LocalEnvironment implements Environment {
   }
 
   connect(): Promise<Result<ExecClient, EnvironmentError>> {
-    if (this.#client !== undefined) {
+    if (this.#client !== undefined && this.#client !== this.#old) {
       return Promise.resolve(ok(this.#client));
     }
     this.#connecting ??= this.#connect().finally(() => (this.#connecting = undefined));
@@ -83,7 +96,9 @@ export class LocalEnvironment implements Environment {
   }
 
   prewarm(): void {
-    void this.connect();
+    if (this.#client === undefined) {
+      void this.connect();
+    }
   }
 
   /** Tells the server what has changed; one that is not there yet is told when it is. */
@@ -101,12 +116,25 @@ export class LocalEnvironment implements Environment {
   }
 
   async #connect(): Promise<Result<ExecClient, EnvironmentError>> {
+    const old = this.#client;
+    if (old !== undefined) {
+      // Another start may have taken it already, and have told it nothing yet.
+      if (this.#starting > 1 || (await isInUse(old).catch(() => true))) {
+        return ok(old);
+      }
+      this.#client = undefined;
+      await this.#leave(old);
+    }
     this.#setState({ kind: 'connecting' });
     try {
       const client = await this.#configured((await this.#takeResumed()) ?? (await this.#spawn()));
       this.#client = client;
       client.onDidChangeState((state) => this.#follow(client, state));
-      this.#setState({ kind: 'connected', version: client.info.executorVersion ?? '' });
+      this.#setState({
+        kind: 'connected',
+        version: client.info.executorVersion ?? '',
+        ...(client === this.#old && { isOtherBuild: true }),
+      });
       return ok(client);
     } catch (cause) {
       const error = asError(cause);
@@ -143,12 +171,22 @@ export class LocalEnvironment implements Environment {
 
   /** The session of an earlier program for this workspace, unless another window has it. */
   async #resume(): Promise<ExecClient | undefined> {
-    const { records, log } = this.#options;
+    const { program, records, log } = this.#options;
     for (const record of records.list()) {
       try {
         const client = await this.#open(record.path, record.sessionId);
-        log.info(`Took over the session on ${record.path}.`);
-        return client;
+        if (client.info.cordon?.build === buildOf(dirname(program))) {
+          log.info(`Took over the session on ${record.path}.`);
+          return client;
+        }
+        if (await isInUse(client)) {
+          this.#old = client;
+          log.warn(
+            `Took over the session on ${record.path}, whose server is of another build (${client.info.executorVersion}): commands go on running in it until nothing of it runs.`,
+          );
+          return client;
+        }
+        await this.#leave(client);
       } catch (cause) {
         if (cause instanceof RpcError && cause.code === errorCodes.sessionAttached) {
           log.info(`The session on ${record.path} belongs to another window.`);
@@ -187,6 +225,22 @@ export class LocalEnvironment implements Environment {
     });
   }
 
+  /** Of a server from before an update, which has nothing more to run: it ends by itself. */
+  async #leave(client: ExecClient): Promise<void> {
+    this.#options.log.info(
+      'Left a server of another build, in which nothing runs: a new one takes its place.',
+    );
+    client.dispose();
+    await this.#forgetSession(client);
+  }
+
+  async #forgetSession({ sessionId }: ExecClient): Promise<void> {
+    const record = this.#options.records.list().find((one) => one.sessionId === sessionId);
+    if (record !== undefined) {
+      await this.#options.records.remove(record);
+    }
+  }
+
   async #forget(record: ServerRecord, cause: unknown): Promise<void> {
     if (cause instanceof ServerGone) {
       rmSync(record.path, { force: true });
@@ -195,15 +249,12 @@ export class LocalEnvironment implements Environment {
   }
 
   #follow(client: ExecClient, state: ClientState): void {
-    if (state.kind === 'lost' && !this.#isDisposed) {
+    if (state.kind === 'lost' && client === this.#client && !this.#isDisposed) {
       this.#options.log.warn(
         `The server of this machine is gone: ${state.reason}. The next command starts another.`,
       );
       this.#client = undefined;
-      const record = this.#options.records.list().find(({ sessionId }) => sessionId === client.sessionId);
-      if (record !== undefined) {
-        void this.#options.records.remove(record);
-      }
+      void this.#forgetSession(client);
       this.#setState({ kind: 'idle' });
     }
   }
@@ -212,6 +263,11 @@ export class LocalEnvironment implements Environment {
     this.#state = state;
     this.#didChangeState.fire(state);
   }
+}
+
+async function isInUse(client: ExecClient): Promise<boolean> {
+  const { processes } = await client.call('cordon/process/list', {});
+  return processes.some(({ isRunning }) => isRunning);
 }
 
 /** Nothing of the socket of a server that has ended can come back. */

@@ -145,6 +145,7 @@ export const listResult = z.object({
       launcher,
       tty: z.boolean(),
       pipeStdin: z.boolean(),
+      isRunning: z.boolean(),
       /** Milliseconds since the epoch. */
       startedAt: z.number(),
     }),

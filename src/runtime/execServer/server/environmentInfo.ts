@@ -77,15 +77,3 @@ function machineId(): string {
     return hostname();
   }
 }
-
-/** What tells one bundle from another. */
-export function buildOf(folder: string): string {
-  try {
-    return createHash('sha256')
-      .update(readFileSync(join(folder, 'cli', 'execServer.js')))
-      .digest('hex');
-  } catch {
-    // Run from its sources.
-    return 'unbundled';
-  }
-}

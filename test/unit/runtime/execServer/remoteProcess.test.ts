@@ -348,6 +348,7 @@ describe('a process on the machine of an exec-server', () => {
           launcher: 'bubblewrap',
           tty: true,
           pipeStdin: false,
+          isRunning: true,
           startedAt: 1,
         },
       ],

@@ -81,6 +81,7 @@ export class ServedProcess {
       launcher: this.#process.sandbox,
       tty: this.#process.isTty,
       pipeStdin,
+      isRunning: this.isRunning,
       startedAt: this.#startedAt,
     };
   }
