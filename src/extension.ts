@@ -11,7 +11,6 @@ import { GrantFolder } from './runtime/approvals/grantFolder.ts';
 import { GrantStore } from './runtime/approvals/grantStore.ts';
 import { AuditLog } from './runtime/audit/auditLog.ts';
 import { auditGrants } from './runtime/audit/grantAudit.ts';
-import { createLocalBackend } from './runtime/exec/localBackend.ts';
 import { RemotePolicies } from './runtime/machines/remotePolicies.ts';
 import { createToolRuntime } from './runtime/toolRuntime.ts';
 import { createSandboxManager } from './sandbox/createSandboxManager.ts';
@@ -91,9 +90,7 @@ export function activate(context: vscode.ExtensionContext): void {
     networkAccess: { upstream: editorProxy },
     log,
   });
-  const { environments } = store.add(
-    createEnvironments({ context, policies, trustedPaths, inProcess: createLocalBackend(sandbox), log }),
-  );
+  const { environments } = store.add(createEnvironments({ context, policies, trustedPaths, log }));
   const accessUnder = createAccessUnder(trustedPaths);
   const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
   const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));

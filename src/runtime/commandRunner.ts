@@ -267,10 +267,13 @@ export class CommandRunner {
     return started;
   }
 
-  #partsOf({ policy }: PreparedCommand, { askedPrograms }: JudgedCommand): ScriptParts | undefined {
-    return askedPrograms.length === 0 || isUnsandboxed(policy)
+  #partsOf(
+    { policy }: PreparedCommand,
+    { askedPrograms: programs, restrictedPrograms: restricted }: JudgedCommand,
+  ): ScriptParts | undefined {
+    return programs.length === 0 || isUnsandboxed(policy)
       ? undefined
-      : new ScriptParts(askedPrograms, this.#options);
+      : new ScriptParts({ programs, restricted }, this.#options);
   }
 }
 

@@ -9,7 +9,7 @@ import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import type { Widening } from '../sandbox/policy/widening.ts';
 import { whyConfined } from '../sandbox/policy/widening.ts';
 import { partsInside } from '../sandbox/linux/bubblewrap/machine.ts';
-import { askedPrograms } from '../sandbox/rules/askedPrograms.ts';
+import { askedPrograms, restrictedPrograms } from '../sandbox/rules/askedPrograms.ts';
 import type { Judgement } from '../sandbox/rules/judgeCommand.ts';
 import { judgeCommand, judgeRead } from '../sandbox/rules/judgeCommand.ts';
 import type { ApprovalPolicy } from './approvals/approvalPolicy.ts';
@@ -51,6 +51,8 @@ export interface JudgedCommand extends Place {
   readonly decision: Decision;
   /** Programs that are asked about one by one when they run inside of it. */
   readonly askedPrograms: readonly string[];
+  /** Those of them that must not run unasked. */
+  readonly restrictedPrograms: readonly string[];
 }
 
 /** A command with everything decided: where, under which policy, with which environment. */
@@ -126,6 +128,7 @@ export class Orchestrator {
       judgement,
       approval: approval.value,
       askedPrograms: isUnsandboxed(policy) ? [] : askedPrograms(rules),
+      restrictedPrograms: restrictedPrograms(rules),
       decision: decide({
         judgement,
         requested: requested.value,

@@ -28,6 +28,8 @@ export interface Command {
 export interface Door {
   /** Bare names, as in front of a command's words. */
   readonly programs: readonly string[];
+  /** Those of them that must not run unasked, not even in the sandbox: other machines without a door refuse. */
+  readonly restricted: readonly string[];
   /** A connection from inside, not read from yet. Whoever is behind it may say anything. */
   accept(connection: DoorConnection, sandbox: HeldPaths): void;
 }

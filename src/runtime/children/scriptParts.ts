@@ -43,9 +43,9 @@ export class ScriptParts {
   readonly #expected = new Map<string, (streams: DoorConnection) => void>();
   #running = 0;
 
-  constructor(programs: readonly string[], options: ScriptPartsOptions) {
+  constructor(asked: Pick<Door, 'programs' | 'restricted'>, options: ScriptPartsOptions) {
     this.#options = options;
-    this.door = { programs, accept: (connection, sandbox) => this.#accept(connection, sandbox) };
+    this.door = { ...asked, accept: (connection, sandbox) => this.#accept(connection, sandbox) };
   }
 
   /** The script runs: from now on its parts get answers. */

@@ -16,8 +16,6 @@ export const environmentSetting = 'cordon.environment';
 
 export interface EnvironmentsOptions {
   readonly local: Environment;
-  /** Runs what a door leads into: that is a way of this process only. */
-  readonly inProcess: ExecBackend;
   readonly services: EnvironmentServices;
   /** The value of the setting, as the person wrote it. */
   readonly settings: () => unknown;
@@ -99,9 +97,6 @@ export class Environments implements ExecBackend, Disposable {
   }
 
   async start(params: StartParams): Promise<Result<ExecProcess, StartError>> {
-    if (params.door !== undefined || params.streams !== undefined) {
-      return this.#options.inProcess.start(params);
-    }
     const environment = this.get(params.environment ?? localName);
     if (!environment.ok) {
       const { message, hint } = environment.error;

@@ -1,4 +1,4 @@
-import type { RuleSet } from './rule.ts';
+import type { PrefixRule, RuleSet } from './rule.ts';
 
 /** More names than any set of rules needs, and few enough for every sandbox. */
 const mostPrograms = 200;
@@ -8,9 +8,16 @@ const mostPrograms = 200;
  * or lets out of the sandbox. Rules that name a path speak of what no search path finds.
  */
 export function askedPrograms({ prefixes }: Pick<RuleSet, 'prefixes'>): readonly string[] {
-  const names = prefixes
-    .filter(({ decision, runs }) => decision !== 'allow' || runs === 'outside')
-    .flatMap(({ pattern }) => pattern[0] ?? []);
+  return namesIn(prefixes.filter(({ decision, runs }) => decision !== 'allow' || runs === 'outside'));
+}
+
+/** Those of them that must not run unasked, not even in the sandbox. */
+export function restrictedPrograms({ prefixes }: Pick<RuleSet, 'prefixes'>): readonly string[] {
+  return namesIn(prefixes.filter(({ decision }) => decision !== 'allow'));
+}
+
+function namesIn(prefixes: readonly PrefixRule[]): readonly string[] {
+  const names = prefixes.flatMap(({ pattern }) => pattern[0] ?? []);
   return [...new Set(names)].filter(isName).slice(0, mostPrograms);
 }
 

@@ -7,7 +7,6 @@ import { Environments } from '../../runtime/environments/environments.ts';
 import { LocalEnvironment } from '../../runtime/environments/local/localEnvironment.ts';
 import { ServerRecords } from '../../runtime/environments/local/serverRecords.ts';
 import { RememberedSessions } from '../../runtime/environments/rememberedSessions.ts';
-import type { ExecBackend } from '../../runtime/exec/execBackend.ts';
 import { openRuntimeFolder } from '../../sandbox/linux/runtimeFolder.ts';
 import { editorProxy } from '../editorProxy.ts';
 import type { PolicyStore } from '../policyStore.ts';
@@ -18,7 +17,6 @@ export interface CreateEnvironmentsOptions {
   readonly policies: PolicyStore;
   /** What commands never write. */
   readonly trustedPaths: readonly string[];
-  readonly inProcess: ExecBackend;
   readonly log: Log;
 }
 
@@ -27,7 +25,6 @@ export function createEnvironments({
   context,
   policies,
   trustedPaths,
-  inProcess,
   log,
 }: CreateEnvironmentsOptions): Disposable & { readonly environments: Environments } {
   const store = new DisposableStore();
@@ -47,7 +44,6 @@ export function createEnvironments({
   const environments = store.add(
     new Environments({
       local,
-      inProcess,
       services: {
         ...{ log, bundleFolder: context.asAbsolutePath('dist'), version },
         sessions: new RememberedSessions(context.workspaceState),

@@ -230,17 +230,16 @@ describe('cordon exec-server', function () {
     await other.stop();
   });
 
-  it('refuses a sandbox that is given in two ways, and programs that ask', async () => {
+  it('refuses what is no policy, no name of a program, nobody’s connection, and another folder', async () => {
     const root = pathToFileURL(folder.path).href;
-    const door = { programs: ['git'] };
-    assert.equal(
-      await client.code('process/start', startParams('door', ['/bin/true'], { cordon: { door } })),
-      -32603,
-    );
-    assert.equal(
-      await client.code('process/start', startParams('bad', ['/bin/true'], { cordon: { policy: { root } } })),
-      -32602,
-    );
+    for (const [code, cordon] of [
+      [-32602, { policy: { root } }],
+      [-32602, { door: { programs: ['../git'] } }],
+      [-32600, { streams: 'a'.repeat(32) }],
+      [-32603, { folder: { device: '1', inode: '1' } }],
+    ] as const) {
+      assert.equal(await client.code('process/start', startParams('bad', ['/bin/true'], { cordon })), code);
+    }
   });
 
   for (const signal of ['SIGKILL', 'SIGTERM'] as const) {

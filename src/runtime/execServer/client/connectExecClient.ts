@@ -273,6 +273,7 @@ class SessionClient implements ExecClient {
   #notify(method: string, params: unknown): void {
     const listeners = this.#listeners.get(method);
     if (listeners === undefined || listeners.size === 0) {
+      this.#turnAway(method, params);
       return;
     }
     const parsed = isOutput(method, params)
@@ -287,6 +288,15 @@ class SessionClient implements ExecClient {
     }
     for (const listener of [...listeners]) {
       listener(parsed.data as never);
+    }
+  }
+
+  /** A program that asks a client which has taken the session over waits for nobody. */
+  #turnAway(method: string, params: unknown): void {
+    const opened = notifications['cordon/door/opened'].safeParse(params);
+    if (method === 'cordon/door/opened' && opened.success) {
+      const { connectionId } = opened.data;
+      this.call('cordon/door/close', { connectionId }).catch(() => {});
     }
   }
 

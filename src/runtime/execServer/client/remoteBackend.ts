@@ -23,6 +23,7 @@ import { RemoteProcesses } from './remoteProcesses.ts';
 import { startErrorOf } from './startError.ts';
 import { startParamsFor } from './startParams.ts';
 import type { ClientTiming } from './timing.ts';
+import { TunnelledConnection } from './tunnelledConnection.ts';
 
 export interface RemoteBackendOptions {
   /** The session that is there, or a new one. Called for every start. */
@@ -58,11 +59,15 @@ export class RemoteBackend implements ExecBackend {
     const process = processes.add(processId, {
       isTty: params.tty !== undefined,
       hasInput: params.pipeStdin === true,
+      door: params.door,
     });
     try {
       const sandbox = sandboxOf(await startOnce(client, request.value, span), request.value);
       span.setAttribute('cordon.sandbox', sandbox);
       traceProcess(span, process);
+      if (params.streams instanceof TunnelledConnection) {
+        params.streams.ended();
+      }
       process.started(sandbox);
       return ok(process);
     } catch (cause) {

@@ -1,6 +1,8 @@
 import type { Log } from '../../../base/log.ts';
+import type { Door } from '../../../sandbox/sandboxManager.ts';
 import type { ResultOf } from '../protocol/methods.ts';
 import type { ClientState, ExecClient } from './execClient.ts';
+import { RemoteDoors } from './remoteDoors.ts';
 import { RemoteProcess } from './remoteProcess.ts';
 import type { RemoteProcessOptions } from './remoteProcess.ts';
 import type { ClientTiming } from './timing.ts';
@@ -15,10 +17,12 @@ export class RemoteProcesses {
   readonly #log: Log;
   readonly #timing: ClientTiming;
   readonly #processes = new Map<string, RemoteProcess>();
+  readonly #doors: RemoteDoors;
   #wasConnected = true;
 
   constructor(client: ExecClient, log: Log, timing: Partial<ClientTiming> = {}) {
     this.#client = client;
+    this.#doors = new RemoteDoors(client);
     this.#log = log;
     this.#timing = { ...defaultTiming, ...timing };
     client.onNotification('process/output', (event) => this.#processes.get(event.processId)?.output(event));
@@ -28,7 +32,13 @@ export class RemoteProcesses {
   }
 
   /** Listens for the events of a process that is about to be started, or is there already. */
-  add(processId: string, kind: Pick<RemoteProcessOptions, 'isTty' | 'hasInput'>): RemoteProcess {
+  add(
+    processId: string,
+    {
+      door,
+      ...kind
+    }: Pick<RemoteProcessOptions, 'isTty' | 'hasInput'> & { readonly door?: Door | undefined },
+  ): RemoteProcess {
     const process = new RemoteProcess({
       client: this.#client,
       processId,
@@ -38,11 +48,15 @@ export class RemoteProcesses {
       onGone: () => this.remove(processId),
     });
     this.#processes.set(processId, process);
+    if (door !== undefined) {
+      this.#doors.add(processId, door);
+    }
     return process;
   }
 
   remove(processId: string): void {
     this.#processes.delete(processId);
+    this.#doors.remove(processId);
   }
 
   #follow(state: ClientState): void {

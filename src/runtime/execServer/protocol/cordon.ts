@@ -64,6 +64,9 @@ export const wirePolicy = z.strictObject({
 });
 export type WirePolicy = z.infer<typeof wirePolicy>;
 
+const number = z.string().regex(/^\d{1,20}$/);
+/** As links in a folder have it. */
+const programName = z.string().regex(/^(?!\.{1,2}$)[^/\s\0]{1,100}$/);
 const size = { columns: z.int().min(1).max(65_535), rows: z.int().min(1).max(65_535) };
 
 /** Of `process/start`. */
@@ -77,9 +80,14 @@ export const cordonStart = z.strictObject({
    * `envPolicy`.
    */
   inheritsEnvironment: z.boolean().optional(),
-  /** Programs that ask before they run in it, over {@link doorMethods}. */
-  door: z.strictObject({ programs: z.array(z.string()) }).optional(),
-  /** Instead of pipes: the door's connection over which its standard streams come. */
+  /** The very folder that `cwd` must be, over no link: decimal numbers of the machine. It runs there or not at all. */
+  folder: z.strictObject({ device: number, inode: number }).optional(),
+  /** Programs that ask before they run in it, over `cordon/door/…`. */
+  door: z.strictObject({ programs: z.array(programName).max(200) }).optional(),
+  /**
+   * Instead of pipes: the door's connection over which its standard streams come, of which the client hears nothing
+   * more. Such a process ends when the client is gone, as does whoever stands for it where the connection came from.
+   */
   streams: z.string().optional(),
   /** What the client wants to find again when it lists processes; the server does not look into it. */
   label: z.string().optional(),
@@ -187,7 +195,10 @@ export const applyPatchParams = z.object({
 /** What the model reads. */
 export const applyPatchResult = z.object({ text: z.string(), isError: z.boolean() });
 
-/** A door's connections: bytes both ways, each numbered by the server. */
+/**
+ * The connections of programs that ask: bytes both ways, under a name that the server gives to each. It ends them all
+ * with the client's own connection; those of a resumed session are new ones.
+ */
 export const doorOpenedEvent = z.object({ processId, connectionId: z.string() });
 export const doorDataEvent = z.object({ connectionId: z.string(), chunk: z.string() });
 export const doorEndedEvent = z.object({ connectionId: z.string() });

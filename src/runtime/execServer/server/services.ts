@@ -1,4 +1,5 @@
 import { discoveryService } from '../services/discovery/discoveryService.ts';
+import { doorHandlers } from '../services/doors/doorService.ts';
 import { sessionFileService } from '../services/files/sessionFileService.ts';
 import { httpService } from '../services/http/httpService.ts';
 import type { ServerNetwork } from '../services/http/serverNetwork.ts';
@@ -42,6 +43,7 @@ export function serviceFactories({
     }),
     httpService({ network, environment }),
     discoveryService({ environment }),
+    () => ({ handlers: doorHandlers(sessionOf) }),
     () => ({ handlers: policyHandlers() }),
     () => ({ handlers: patchHandlers({ trustedPaths }) }),
   ];

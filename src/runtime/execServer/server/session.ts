@@ -5,6 +5,7 @@ import type { Trace } from '../protocol/envelope.ts';
 import type { ParamsOf, ResultOf } from '../protocol/methods.ts';
 import type { Backends, ConfiguredBackend, SandboxConfiguration } from '../services/processes/backends.ts';
 import { noConfiguration } from '../services/processes/backends.ts';
+import { DoorTable } from '../services/doors/doorTable.ts';
 import type { ProcessTableOptions } from '../services/processes/processTable.ts';
 import { ProcessTable } from '../services/processes/processTable.ts';
 import type { ServedConnection } from './service.ts';
@@ -13,14 +14,16 @@ import type { ServedConnection } from './service.ts';
 export class Session {
   readonly id: string = randomUUID();
   readonly processes: ProcessTable;
+  readonly doors = new DoorTable();
   readonly #backends: Backends;
   #configuration: SandboxConfiguration | undefined;
   #client: ServedConnection | undefined;
 
-  constructor(backends: Backends, options: Omit<ProcessTableOptions, 'backendFor'>) {
+  constructor(backends: Backends, options: Omit<ProcessTableOptions, 'backendFor' | 'doors'>) {
     this.#backends = backends;
     this.processes = new ProcessTable({
       ...options,
+      doors: this.doors,
       backendFor: (policy) => this.confinedBy(policy).backend,
     });
   }
@@ -43,11 +46,13 @@ export class Session {
 
   attach(client: ServedConnection): void {
     this.#client = client;
+    this.doors.attach(client);
     this.processes.attach(client);
   }
 
   detach(): void {
     this.#client = undefined;
+    this.doors.detach();
     this.processes.detach();
   }
 

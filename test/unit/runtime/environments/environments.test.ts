@@ -54,7 +54,6 @@ describe('the environments', () => {
     local = new FakeEnvironment('local', 'this machine');
     environments = new Environments({
       local,
-      inProcess: local.backend,
       services: { log: silentLog, bundleFolder: '/dist', version: '1' },
       settings: () => settings,
       providers: [provider],

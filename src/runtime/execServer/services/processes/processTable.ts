@@ -1,5 +1,6 @@
 import { failSpan, startSpan } from '../../../../base/telemetry.ts';
 import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
+import type { DoorConnection } from '../../../../sandbox/sandboxManager.ts';
 import { findExecutable } from '../../../exec/findExecutable.ts';
 import type { LocalBackend } from '../../../exec/localBackend.ts';
 import { traceProcess } from '../../../exec/traceProcess.ts';
@@ -9,6 +10,7 @@ import { pathOf } from '../../protocol/fileUri.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import type { ServedConnection } from '../../server/service.ts';
 import type { ServerLog } from '../../server/serverLog.ts';
+import type { DoorTable } from '../doors/doorTable.ts';
 import { managedStartOf } from '../managedNetwork/managedStart.ts';
 import { confinementOf } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
@@ -28,6 +30,7 @@ export interface ProcessTableOptions {
   readonly shell: string;
   /** How long a closed process stays readable, and its id taken. */
   readonly retainClosedMs: number;
+  readonly doors: DoorTable;
   readonly backendFor: (policy: SandboxPolicy) => LocalBackend;
   /** On which sandbox contexts are to be enforced. */
   readonly machine: ContextMachine;
@@ -39,6 +42,7 @@ const maxRetainedOfClosed = 64 * 1024 * 1024;
 /** Whose start has not been answered yet; ended as soon as it is there, if that was asked for meanwhile. */
 interface Starting {
   isDoomed: boolean;
+  readonly endsWithClient: boolean;
 }
 
 /** The processes of one session, by the ids that its client chose. */
@@ -61,17 +65,27 @@ export class ProcessTable {
   detach(): void {
     this.#client = undefined;
     this.#processes().forEach((process) => process.release());
+    for (const [id, { endsWithClient }] of this.#entries) {
+      if (endsWithClient) {
+        this.kill(id);
+      }
+    }
   }
 
   async start(params: StartParams, trace?: Trace): Promise<ResultOf<'process/start'>> {
-    const { processId } = params;
+    const { processId, cordon } = params;
     if (this.#entries.has(processId)) {
       throw new RpcError(errorCodes.invalidRequest, `process ${processId} already exists`);
     }
-    const starting: Starting = { isDoomed: this.#isEnded };
+    const starting: Starting = {
+      isDoomed: this.#isEnded,
+      endsWithClient: cordon?.streams !== undefined,
+    };
     this.#entries.set(processId, starting);
+    let streams: DoorConnection | undefined;
     try {
-      const process = await this.#open(params, trace);
+      streams = cordon?.streams === undefined ? undefined : this.#options.doors.take(cordon.streams);
+      const process = await this.#open(params, streams, trace);
       this.#entries.set(processId, process);
       if (starting.isDoomed) {
         process.kill();
@@ -81,10 +95,12 @@ export class ProcessTable {
       return {
         processId,
         sandboxType: process.sandboxType,
-        ...(params.cordon !== undefined && { cordon: { launcher } }),
+        ...(cordon !== undefined && { cordon: { launcher } }),
       };
     } catch (error) {
       this.#entries.delete(processId);
+      streams?.destroy();
+      this.#options.doors.forget(processId);
       const message = error instanceof Error ? error.message : String(error);
       this.#options.log.record('startFailed', { processId, program: params.argv[0], message });
       throw error;
@@ -147,11 +163,12 @@ export class ProcessTable {
     return [...this.#entries.values()].filter((entry) => entry instanceof ServedProcess);
   }
 
-  async #open(params: StartParams, trace: Trace | undefined): Promise<ServedProcess> {
+  async #open(
+    params: StartParams,
+    streams: DoorConnection | undefined,
+    trace: Trace | undefined,
+  ): Promise<ServedProcess> {
     const { processId: id, argv, arg0, tty, pipeStdin, cordon } = params;
-    if (cordon?.door !== undefined || cordon?.streams !== undefined) {
-      throw new RpcError(errorCodes.internal, 'programs that ask are not built into this server yet');
-    }
     const managed = managedStartOf(params, () => this.#client, this.#options.machine);
     const cwd = pathOf(params.cwd);
     const confinement = await confinementOf(
@@ -181,6 +198,9 @@ export class ProcessTable {
       closesWhenDrained: !cordon?.policy,
       ...(managed?.network !== undefined && { network: managed.network }),
       pipeStdin: pipeStdin && !tty,
+      ...(cordon?.folder && { folder: cordon.folder }),
+      ...(cordon?.door && { door: this.#options.doors.open(id, cordon.door.programs) }),
+      ...(streams && { streams }),
       ...(inherits && { inheritsEnvironment: true }),
       ...(typeof arg0 === 'string' && { arg0 }),
       ...(tty && { tty: cordon?.size ?? defaultSize }),
@@ -199,12 +219,14 @@ export class ProcessTable {
       sandboxType,
       label: cordon?.label ?? '',
       pipeStdin: pipeStdin && !tty,
+      endsWithClient: streams !== undefined,
       isMissing: process.sandbox !== 'none' && isMissing,
       client: () => this.#client,
       onClosed: () => {
         const { exitCode, signal, sandboxDenied } = process.exit ?? {};
         const ms = Date.now() - startedAt;
         this.#options.log.record('exit', { processId: id, exitCode, signal, sandboxDenied, ms });
+        this.#options.doors.forget(id);
         this.#retain(id);
       },
     });

@@ -12,6 +12,8 @@ export interface ServedProcessOptions {
   readonly sandboxType: WireSandboxType;
   readonly label: string;
   readonly pipeStdin: boolean;
+  /** Nobody needs it without the client of now, even if another one comes. */
+  readonly endsWithClient: boolean;
   /** No such program that may be executed was found before the start, which a sandbox finds out by itself. */
   readonly isMissing: boolean;
   /** The client that the session has at the moment. */
@@ -49,6 +51,10 @@ export class ServedProcess {
 
   get sandboxType(): WireSandboxType {
     return this.#options.sandboxType;
+  }
+
+  get endsWithClient(): boolean {
+    return this.#options.endsWithClient;
   }
 
   get isRunning(): boolean {
