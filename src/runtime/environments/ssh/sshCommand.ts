@@ -1,8 +1,9 @@
 import { oldestNode } from './hostWords.ts';
 
 /**
- * Never asks anybody anything, and takes nothing along to the host: no agent, no forwarded port, no display. A master
- * connection of the person's is used, but none is made, because it would keep this one's streams open.
+ * Never asks anybody anything, and takes nothing along to the host: no agent, no ticket, no forwarded port, no display,
+ * no tunnel. A master connection of the person's is used, but none is made, because it would keep this one's streams
+ * open.
  */
 const options = {
   BatchMode: 'yes',
@@ -12,11 +13,13 @@ const options = {
   EscapeChar: 'none',
   ForwardAgent: 'no',
   ForwardX11: 'no',
+  GSSAPIDelegateCredentials: 'no',
   PermitLocalCommand: 'no',
   RemoteCommand: 'none',
   RequestTTY: 'no',
   ServerAliveCountMax: '2',
   ServerAliveInterval: '15',
+  Tunnel: 'no',
 } as const;
 
 /** The arguments of `ssh` that run a program on a host, which comes over standard input with its length. */

@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { lstat } from 'node:fs/promises';
@@ -8,8 +9,8 @@ import { linesTransport } from '../transport/lines.ts';
 import { webSocketTransport } from '../transport/webSocket.ts';
 import type { Dial } from './execClient.ts';
 
-/** The server's own limit: it closes a connection on longer messages, while its own may be of any length. */
-const noLimit = 0;
+/** Servers may send messages of any length; what no string can hold is none. */
+const maxPayload = constants.MAX_STRING_LENGTH;
 
 /** A server that answered, but not with a connection. */
 export class ConnectionRefused extends Error {
@@ -28,7 +29,7 @@ export function dialWebSocket(url: string, { token }: { readonly token?: string 
   return async (signal) => {
     const socket = new WebSocket(url, {
       perMessageDeflate: false,
-      maxPayload: noLimit,
+      maxPayload,
       followRedirects: false,
       ...(token !== undefined && { headers: { authorization: `Bearer ${token}` } }),
     });
@@ -40,7 +41,14 @@ export function dialWebSocket(url: string, { token }: { readonly token?: string 
     socket.on('error', reject);
     socket.once('unexpected-response', (request, response) => {
       const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
+      let length = 0;
+      response.on('data', (chunk: Buffer) => {
+        chunks.push(chunk);
+        length += chunk.length;
+        if (length > mostErrorText) {
+          response.destroy();
+        }
+      });
       response.once('close', () => {
         request.destroy();
         const text = Buffer.concat(chunks).toString().trim().slice(0, 200);

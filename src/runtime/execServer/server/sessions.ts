@@ -2,6 +2,9 @@ import { errorCodes, RpcError } from '../protocol/errors.ts';
 import type { ServedConnection } from './service.ts';
 import type { Session } from './session.ts';
 
+/** Without a client, at once: each may hold processes and their output. */
+const mostDetached = 256;
+
 /** All sessions of a server. One without a client lives on for a while, for its client to come back. */
 export class Sessions {
   readonly #create: () => Session;
@@ -34,13 +37,23 @@ export class Sessions {
   /** Its client is gone. */
   detach(session: Session): void {
     session.detach();
-    const timer = setTimeout(() => {
-      this.#timers.delete(session.id);
-      this.#sessions.delete(session.id);
-      void session.processes.end();
-      this.#onChange();
-    }, this.#detachedMs);
-    this.#timers.set(session.id, timer);
+    this.#timers.set(
+      session.id,
+      setTimeout(() => this.#giveUp(session.id), this.#detachedMs),
+    );
+    const [longest] = this.#timers.keys();
+    if (this.#timers.size > mostDetached && longest !== undefined) {
+      this.#giveUp(longest);
+    }
+  }
+
+  #giveUp(id: string): void {
+    clearTimeout(this.#timers.get(id));
+    this.#timers.delete(id);
+    const session = this.#sessions.get(id);
+    this.#sessions.delete(id);
+    void session?.processes.end();
+    this.#onChange();
   }
 
   /** Kills what runs in all of them. */

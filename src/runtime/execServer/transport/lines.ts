@@ -1,3 +1,4 @@
+import { constants } from 'node:buffer';
 import type { Readable, Writable } from 'node:stream';
 import { Emitter } from '../../../base/event.ts';
 import type { Event } from '../../../base/event.ts';
@@ -11,7 +12,7 @@ export interface LineOptions {
   readonly close?: () => void;
   /** Why it ended, when somebody knows. */
   readonly reason?: () => string | undefined;
-  /** A longer line ends the connection. Unlimited without. */
+  /** A longer line ends the connection. By default what no string can hold. */
   readonly maxMessageBytes?: number;
 }
 
@@ -123,7 +124,7 @@ class LinesTransport implements MessageTransport {
 
   #keep(part: Buffer): void {
     this.#bytes += part.byteLength;
-    const { maxMessageBytes = Infinity } = this.#options;
+    const { maxMessageBytes = constants.MAX_STRING_LENGTH } = this.#options;
     if (this.#bytes > maxMessageBytes) {
       this.#end({ reason: `a line is longer than ${maxMessageBytes} bytes` });
     } else if (part.byteLength > 0) {
