@@ -165,6 +165,17 @@ describe('The managed network of a start', function () {
     assert.deepEqual(outcome.end, {});
   });
 
+  it('answers SOCKS, but carries no UDP, whatever is asked for', async () => {
+    // Greeting without a password, then UDP ASSOCIATE: 7 is "command not supported" (RFC 1928).
+    const script = `const socket = require('node:net').connect(3128, '127.0.0.1', () => socket.write('\\x05\\x01\\0'));
+      socket.once('data', () => { socket.write('\\x05\\x03\\0\\x01\\0\\0\\0\\0\\0\\0'); socket.once('data', (answer) => { process.stdout.write(String(answer[1])); socket.destroy(); }); });`;
+    const outcome = await run(
+      `${process.execPath} -e "${script}"`,
+      proxied({ enableSocks5: true, enableSocks5Udp: true }),
+    );
+    assert.deepEqual([outcome.exitCode, outcome.output], [0, '7']);
+  });
+
   const rules: readonly (readonly [string, ProxyWords, string, string])[] = [
     ['a host in no rule', {}, 'example.org', 'allow-list'],
     ['a host that is "none"', { domains: { 'example.org': 'none' } }, 'example.org', 'allow-list'],
@@ -499,7 +510,6 @@ describe('The managed network of a start', function () {
 
   describe('is refused by name', () => {
     const refused: readonly (readonly [string, () => object])[] = [
-      ['networkProxy.proxy.enableSocks5Udp', () => proxied({ enableSocks5Udp: true })],
       ['networkProxy.proxy.transparentTcp', () => proxied({ transparentTcp: true })],
       [
         'networkProxy.proxy.dangerouslyAllowAllUnixSockets',

@@ -94,7 +94,6 @@ function opensSomething(around: ManagedNetwork): boolean {
 
 function refuseImpossible(proxy: NetworkProxySpec | undefined, around: ManagedNetwork): void {
   const impossible: readonly (readonly [string, boolean])[] = [
-    ['networkProxy.proxy.enableSocks5Udp', proxy?.proxy.enableSocks5Udp === true],
     ['networkProxy.proxy.transparentTcp', proxy?.proxy.transparentTcp === true],
     [
       'networkProxy.proxy.dangerouslyAllowAllUnixSockets',
