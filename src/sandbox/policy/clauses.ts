@@ -20,8 +20,8 @@ const strictness = {
   git: gitModes,
   caches: cacheModes,
 } as const;
-type WordClause = keyof typeof strictness;
-type Word<C extends WordClause> = (typeof strictness)[C][number];
+export type WordClause = keyof typeof strictness;
+export type Word<C extends WordClause> = (typeof strictness)[C][number];
 
 /** A clause that is one word: the person's strongest, unless something stricter narrows it. */
 export function wordClause<C extends WordClause>(name: C, { person, narrowing }: Layers): Clause<Word<C>> {

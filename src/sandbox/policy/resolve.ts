@@ -136,7 +136,7 @@ function modeClause(layers: Layers): Clause<SandboxMode> {
 }
 
 /** Whether something beside the mode is narrower than what full access gives. */
-function demandsSandbox({ settings }: Layer): boolean {
+export function demandsSandbox({ settings }: Layer): boolean {
   const { files = {}, git, caches, tmp, network, hosts, sockets, limits = {} } = settings;
   return (
     Object.values(files).some((access) => access !== 'write') ||
@@ -160,7 +160,8 @@ function confined(policy: SandboxPolicy): SandboxPolicy {
   return policy.mode === 'read-only' ? { ...policy, files: withoutWrites(policy) } : policy;
 }
 
-function withoutWrites({ files }: SandboxPolicy): SandboxPolicy['files'] {
+/** Its rules, read-only. */
+export function withoutWrites({ files }: SandboxPolicy): SandboxPolicy['files'] {
   return files.map((rule) => (rule.access === 'write' ? { ...rule, access: 'read' } : rule));
 }
 

@@ -32,11 +32,12 @@ export function serviceFactories({
   network,
   trustedPaths: own,
 }: ServiceSurroundings): readonly ServiceFactory[] {
+  const machine = contextMachine(environment);
   const trustedPaths = (): readonly string[] => [bundleFolder, ...own, ...sessionOf().trustedPaths];
   return [
     processService(sessionOf),
     sessionFileService({
-      machine: contextMachine(environment),
+      machine,
       bundleFolder,
       confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
       trustedPaths,
@@ -45,6 +46,6 @@ export function serviceFactories({
     discoveryService({ environment }),
     () => ({ handlers: doorHandlers(sessionOf) }),
     () => ({ handlers: policyHandlers() }),
-    () => ({ handlers: patchHandlers({ trustedPaths }) }),
+    () => ({ handlers: patchHandlers({ machine, trustedPaths }) }),
   ];
 }

@@ -11,6 +11,9 @@ import { fail, ok } from '../../../../src/base/result.ts';
 import { nodeMachine } from '../../../../src/sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../../../src/sandbox/policy/policy.ts';
 import { resolvePolicy } from '../../../../src/sandbox/policy/resolve.ts';
+import type { SandboxContext } from '../../../../src/runtime/execServer/protocol/sandboxContext.ts';
+import { contextOf, place } from '../../../harness/sandboxContexts.ts';
+import { testPolicy } from '../../../harness/testRuntime.ts';
 import { policyOf } from '../../../harness/policyOf.ts';
 import { Random } from '../../../harness/random.ts';
 import { randomPolicy } from '../../../harness/randomPolicy.ts';
@@ -153,5 +156,44 @@ describe('cordon/policy/resolve', () => {
     assert.throws(() => resolve({ root: 'file:///', isTrusted: true, user: {}, managed: {} }), {
       code: -32_602,
     });
+  });
+});
+
+describe('What the administrator of the executing machine demands', () => {
+  const asker = { kind: 'process', cwd: '/' } as const;
+  const managed = { network: 'off', limits: { processes: 7 } };
+  const machine = { ...contextMachine(), managed: () => ok(managed) };
+
+  it('narrows a policy that arrives whole', async () => {
+    const sent = toWire(testPolicy('/usr', { network: 'on' }));
+    const answer = await confinementOf({ policy: sent }, asker, machine);
+    assert.ok(answer.ok);
+    const { network, limits } = answer.value.policy;
+    assert.deepEqual([network, limits.processes], ['off', 7]);
+  });
+
+  it('narrows a context', async () => {
+    const context = contextOf([place('root', 'read')]);
+    const permissions = { ...context.permissions, network: 'enabled' };
+    const sandbox = { ...context, permissions } as SandboxContext;
+    const answer = await confinementOf({ sandbox }, asker, machine);
+    assert.ok(answer.ok, JSON.stringify(answer));
+    assert.equal(answer.value.policy.network, 'off');
+  });
+
+  it('lets nothing run without a sandbox', async () => {
+    const open = toWire(testPolicy('/usr', { mode: 'danger-full-access' }));
+    for (const request of [{}, { policy: open }]) {
+      const answer = await confinementOf(request, asker, machine);
+      assert.ok(!answer.ok);
+      assert.match(answer.error.message, /administrator.*without a sandbox/);
+    }
+  });
+
+  it('stops everything when it cannot be read', async () => {
+    const problem = { field: 'f', message: 'It is broken.', hint: 'Mend it.', source: 'managed' } as const;
+    const answer = await confinementOf({}, asker, { ...machine, managed: () => fail(problem) });
+    assert.ok(!answer.ok);
+    assert.equal(answer.error.message, 'It is broken. Mend it.');
   });
 });

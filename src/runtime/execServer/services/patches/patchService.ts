@@ -1,22 +1,25 @@
 import { silentLog } from '../../../../base/log.ts';
 import { createAccessUnder } from '../../../../patch/accessUnder.ts';
 import { createDiskPatchHost } from '../../../../patch/diskPatchHost.ts';
-import { canonicalize } from '../../../../sandbox/policy/nodeMachine.ts';
 import { PatchRunner } from '../../../patches/patchRunner.ts';
 import { pathOf } from '../../protocol/fileUri.ts';
 import type { Handlers } from '../../server/service.ts';
+import { asRpc, narrowedHere } from '../sandboxContext/confinement.ts';
+import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
 import { fromWire } from '../sandboxContext/wirePolicy.ts';
 
 export interface PatchServiceOptions {
+  readonly machine: ContextMachine;
   /** What later runs trust: no patch writes there. */
   readonly trustedPaths: () => readonly string[];
 }
 
 /** Patches of a client, applied where the files are, by the engine and the rules that hold for patches anywhere. */
-export function patchHandlers({ trustedPaths }: PatchServiceOptions): Handlers {
+export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): Handlers {
   return {
     'cordon/patch/apply': async ({ patch, cwd, policy: wire, reviewMode }, { signal }) => {
-      const policy = fromWire(wire, { canonicalize });
+      const sent = fromWire(wire, machine);
+      const policy = sent.ok ? asRpc(narrowedHere(sent.value, machine)) : sent;
       if (!policy.ok) {
         throw policy.error;
       }

@@ -1,12 +1,16 @@
 import { lstatSync, readlinkSync } from 'node:fs';
 import { dirname, isAbsolute, join } from 'node:path';
-import type { PolicyMachine } from '../../../../sandbox/policy/input.ts';
+import type { Result } from '../../../../base/result.ts';
+import type { PolicyMachine, PolicyProblem } from '../../../../sandbox/policy/input.ts';
+import { readManagedPolicy } from '../../../../sandbox/policy/managedPolicy.ts';
 import { nodeMachine } from '../../../../sandbox/policy/nodeMachine.ts';
 import { temporaryFolders } from '../../../../sandbox/temporaryFolders.ts';
 
 /** What the words of a sandbox context depend on of the machine that enforces it. */
 export interface ContextMachine extends PolicyMachine {
   readonly platform: NodeJS.Platform;
+  /** What the administrator demands here, whoever asks. */
+  readonly managed?: () => Result<unknown, PolicyProblem>;
   /** What `tmpdir` stands for where the context does not say. */
   readonly temporaryDirectories: readonly string[];
   /** Those that every sandbox decides about, canonical. */
@@ -23,6 +27,7 @@ export function contextMachine(
   return {
     ...nodeMachine(environment['PATH'] ?? ''),
     platform: process.platform,
+    managed: () => readManagedPolicy(process.platform),
     temporaryDirectories: temporary !== undefined && isAbsolute(temporary) ? [temporary] : [],
     sharedFolders: temporaryFolders(),
     linksTo,
