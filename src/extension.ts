@@ -90,7 +90,7 @@ export function activate(context: vscode.ExtensionContext): void {
     networkAccess: { upstream: editorProxy },
     log,
   });
-  const { environments } = store.add(createEnvironments({ context, policies, trustedPaths, log }));
+  const { environments } = store.add(createEnvironments({ context, policies, trustedPaths, sandbox, log }));
   const accessUnder = createAccessUnder(trustedPaths);
   const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
   const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));

@@ -4,9 +4,10 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Log } from '../../base/log.ts';
 import { Environments } from '../../runtime/environments/environments.ts';
-import { LocalEnvironment } from '../../runtime/environments/local/localEnvironment.ts';
+import { createLocalEnvironment } from '../../runtime/environments/local/createLocalEnvironment.ts';
 import { ServerRecords } from '../../runtime/environments/local/serverRecords.ts';
 import { RememberedSessions } from '../../runtime/environments/rememberedSessions.ts';
+import type { SandboxManager } from '../../sandbox/sandboxManager.ts';
 import { openRuntimeFolder } from '../../sandbox/linux/runtimeFolder.ts';
 import { editorProxy } from '../editorProxy.ts';
 import type { PolicyStore } from '../policyStore.ts';
@@ -17,6 +18,7 @@ export interface CreateEnvironmentsOptions {
   readonly policies: PolicyStore;
   /** What commands never write. */
   readonly trustedPaths: readonly string[];
+  readonly sandbox: SandboxManager;
   readonly log: Log;
 }
 
@@ -25,11 +27,17 @@ export function createEnvironments({
   context,
   policies,
   trustedPaths,
+  sandbox,
   log,
 }: CreateEnvironmentsOptions): Disposable & { readonly environments: Environments } {
   const store = new DisposableStore();
-  const local = new LocalEnvironment({
-    log,
+  const { version } = context.extension.packageJSON as { readonly version: string };
+  const local = createLocalEnvironment({
+    ...{ platform: process.platform, version, log },
+    inProcess: async () => {
+      const { createLocalBackend } = await import('../../runtime/exec/localBackend.ts');
+      return createLocalBackend(sandbox);
+    },
     program: context.asAbsolutePath('dist/cli.js'),
     records: new ServerRecords(context.workspaceState),
     runtimeFolder: () => openRuntimeFolder(process.env, tmpdir()),
@@ -40,7 +48,6 @@ export function createEnvironments({
     }),
     environment: process.env,
   });
-  const { version } = context.extension.packageJSON as { readonly version: string };
   const environments = store.add(
     new Environments({
       local,
