@@ -1,3 +1,4 @@
+import { isIP } from 'node:net';
 import { dirname, join } from 'node:path';
 import { startTelemetry } from '../base/startTelemetry.ts';
 import { buildOf } from '../runtime/execServer/buildOf.ts';
@@ -31,6 +32,9 @@ export async function runExecServer(args: readonly string[]): Promise<number> {
 
 async function serve(flags: ExecServerFlags): Promise<void> {
   const log = openLog(flags.logPath);
+  for (const warning of flags.warnings) {
+    process.stderr.write(`cordon exec-server: ${warning}\n`);
+  }
   const spans = await startTelemetry('cordon-exec-server', ownVersion, log);
   const end = Promise.withResolvers<string>();
   const idle = new IdleTimer(flags.exitWhenIdleMs, () => end.resolve('idle'));
@@ -84,11 +88,32 @@ async function listen(flag: ListenFlag, accept: Accept): Promise<Listener> {
     case 'stdio':
       return listenStdio(accept);
     case 'unix':
-      return listenUnix(flag.path, accept);
-    case 'ws':
-      return listenWebSocket(flag, accept);
+      return explained(`unix:${flag.path}`, listenUnix(flag.path, accept));
+    case 'ws': {
+      const host = isIP(flag.host) === 6 ? `[${flag.host}]` : flag.host;
+      return explained(`ws://${host}:${flag.port}`, listenWebSocket(flag, accept));
+    }
   }
 }
+
+/** Why it does not listen there, with the flag that says where and what to do. */
+async function explained(where: string, listening: Promise<Listener>): Promise<Listener> {
+  try {
+    return await listening;
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const cure = code === undefined ? undefined : (cures[code] ?? 'Name another place');
+    throw new UsageError(
+      `--listen ${where} is not possible: ${message}${cure === undefined ? '' : `. ${cure}.`}`,
+    );
+  }
+}
+
+const cures: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'End what listens there, or name another port: 0 takes a free one',
+  EADDRNOTAVAIL: 'Name an address that this machine has',
+  EACCES: 'Name a port above 1023, or a folder of your own',
+};
 
 function openLog(path: string | undefined): ServerLog {
   if (path === undefined) {

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -53,6 +53,8 @@ export interface ExecServerFlags {
   readonly logPath?: string;
   /** What `http/request` reaches. */
   readonly network: ServerNetwork;
+  /** What works, but should not stay so. */
+  readonly warnings: readonly string[];
 }
 
 /** Reads the command line. Throws a {@link UsageError} that names the flag, its value and what to do. */
@@ -64,8 +66,9 @@ export function execServerFlags(args: readonly string[]): ExecServerFlags {
     concurrentRequests: whole(values, 'concurrent-requests', 1, 10_000) ?? 64,
     detachedMs: (seconds(values, 'detached-seconds') ?? 80) * 1000,
     network: networkFlags(values),
+    warnings: secretFiles.flatMap((flag) => openToOthers(flag, values[flag])),
     ...(idle !== undefined && { exitWhenIdleMs: idle * 1000 }),
-    ...(values.log !== undefined && { logPath: resolve(values.log) }),
+    ...(values.log !== undefined && { logPath: logPath(values.log) }),
   };
 }
 
@@ -73,8 +76,17 @@ function parse(args: readonly string[]) {
   try {
     return parseArgs({ args: [...args], options, strict: true }).values;
   } catch (error) {
-    throw new UsageError((error as Error).message);
+    // Node goes on with sentences about quoting, which help nobody here.
+    const [problem] = (error as Error).message.split(/\.\s/);
+    throw new UsageError(`${problem}. "cordon exec-server --help" lists the flags and their values.`);
   }
+}
+
+function logPath(path: string): string {
+  if (path === '') {
+    throw wrong('log', '""', 'name a file');
+  }
+  return resolve(path);
 }
 
 function networkFlags(values: Values): ServerNetwork {
@@ -183,6 +195,13 @@ function tokenHash(values: Values): Buffer {
   if (token === '') {
     throw wrong('ws-token-file', file as string, 'the file is empty: put a token into it');
   }
+  if (!/^[\x21-\x7e]+$/.test(token)) {
+    throw wrong(
+      'ws-token-file',
+      file as string,
+      'no client can send what is in it: put one token into it, visible ASCII characters on one line',
+    );
+  }
   return hashOf(token);
 }
 
@@ -204,6 +223,16 @@ function secretFile(flag: Flag, path: string): string {
   } catch (error) {
     throw wrong(flag, path, `it cannot be read (${(error as Error).message}): name a file that can`);
   }
+}
+
+const secretFiles = ['ws-token-file', 'ws-shared-secret-file'] as const;
+
+function openToOthers(flag: Flag, path: string | undefined): string[] {
+  return path === undefined || process.platform === 'win32' || (statSync(path).mode & 0o077) === 0
+    ? []
+    : [
+        `--${flag} ${path} can be read or written by others, who can connect then. Close it: chmod 600 ${path}`,
+      ];
 }
 
 /** At most what a timer can wait for. */

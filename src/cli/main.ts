@@ -1,4 +1,4 @@
-import { usage } from './usage.ts';
+import { serverUsage, usage } from './usage.ts';
 
 type Command = (args: readonly string[]) => Promise<number>;
 
@@ -25,7 +25,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     return 2;
   }
   if (args[0] === '--help' || args[0] === '-h') {
-    process.stdout.write(usage);
+    process.stdout.write(name === 'exec-server' ? serverUsage : usage);
     return 0;
   }
   return (await command())(args);

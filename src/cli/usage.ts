@@ -1,3 +1,16 @@
+const serverFlags = `Server:
+  --listen WHERE     ws://IP:PORT (default: ws://127.0.0.1:0), unix:PATH or stdio; prints the address
+  --ws-auth MODE     who may connect: capability-token (--ws-token-file FILE or --ws-token-sha256 HEX), or
+                     signed-bearer-token (--ws-shared-secret-file FILE, --ws-issuer, --ws-audience,
+                     --ws-max-clock-skew-seconds N)
+  --concurrent-requests N  of one client, worked on at once (default: 64)
+  --detached-seconds N     how long commands run on without their client (default: 80)
+  --exit-when-idle N       end after N seconds without clients and commands
+  --network MODE     of http/request: on (default), allow-list or off; --allow-host HOST, --deny-host HOST
+  --log FILE         append JSON lines: who came, what was started, how it ended`;
+
+const serverExitCodes = '0 ended as it should; 1 could not start.';
+
 export const usage = `cordon: run commands under Cordon's sandbox and apply patches, outside the editor
 
 Usage:
@@ -37,19 +50,24 @@ Audit:
   --command TEXT     entries with TEXT in the command line
   --json             a JSON object a line
 
-Server:
-  --listen WHERE     ws://IP:PORT (default: ws://127.0.0.1:0), unix:PATH or stdio; prints the address
-  --ws-auth MODE     who may connect: capability-token (--ws-token-file FILE or --ws-token-sha256 HEX), or
-                     signed-bearer-token (--ws-shared-secret-file FILE, --ws-issuer, --ws-audience,
-                     --ws-max-clock-skew-seconds N)
-  --concurrent-requests N  of one client, worked on at once (default: 64)
-  --detached-seconds N     how long commands run on without their client (default: 80)
-  --exit-when-idle N       end after N seconds without clients and commands
-  --network MODE     of http/request: on (default), allow-list or off; --allow-host HOST, --deny-host HOST
-  --log FILE         append JSON lines: who came, what was started, how it ended
+${serverFlags}
 
 Exit codes of apply-patch: 0 applied; 1 refused or failed, and nothing was changed; 2 called wrongly.
-Exit codes of exec-server: 0 ended as it should; 1 could not start.
+Exit codes of exec-server: ${serverExitCodes}
 Exit codes of the others: those of the command (128 + n when it died of signal n); 2 for a wrong command line;
 125 when the sandbox cannot be set up (nothing was run then); 126 not executable; 127 not found.
+`;
+
+/** Of `cordon exec-server` alone. */
+export const serverUsage = `cordon exec-server: run commands of clients that speak the exec-server protocol
+
+Usage:
+  cordon exec-server                                         on ws://127.0.0.1 and a free port, which it prints
+  cordon exec-server --listen unix:$XDG_RUNTIME_DIR/cordon/server
+  cordon exec-server --listen stdio                          for one client, until its input ends
+
+${serverFlags}
+
+SIGINT (Ctrl+C), SIGTERM and SIGHUP end it, and what it runs with it.
+Exit codes: ${serverExitCodes}
 `;

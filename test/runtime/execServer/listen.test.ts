@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash, createHmac } from 'node:crypto';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { request } from 'node:http';
 import { connect } from 'node:net';
 import { join } from 'node:path';
@@ -78,6 +86,9 @@ describe('cordon exec-server listens', function () {
       assert.match(refusal('--listen', `unix:${folder.path}/${'x'.repeat(100)}`), /longer than 107 bytes/);
       assert.match(refusal('--listen', `unix:${folder.path}/none/socket`), /mkdir -m 700/);
       assert.equal(readFileSync(join(folder.path, 'file'), 'utf8'), 'x');
+      const link = join(folder.path, 'link');
+      symlinkSync(folder.path, link);
+      assert.match(refusal('--listen', `unix:${link}/socket`), /--listen unix:.* is a link or a file/);
     });
   });
 
@@ -118,7 +129,38 @@ describe('cordon exec-server listens', function () {
       /--ws-auth does not go with --listen stdio/,
     );
     assert.match(refusal('--log', '/no/such/folder/log'), /--log \/no\/such\/folder\/log is not possible/);
-    assert.match(refusal('--nonsense'), /--nonsense/);
+    assert.match(refusal('--log', ''), /--log "" is not possible: name a file/);
+    assert.match(refusal('--nonsense'), /^[^\n]*--nonsense[^\n]*--help" lists the flags[^\n]*\n$/);
+    assert.match(refusal('--detached-seconds', '-1'), /^[^\n]*--detached-seconds[^\n]*--help[^\n]*\n$/);
+    writeFileSync(short, 'one\ntwo\n');
+    assert.match(refusal('--ws-auth', 'capability-token', '--ws-token-file', short), /on one line/);
+  });
+
+  it('and says what to do where it cannot', async () => {
+    const { address } = await start();
+    assert.match(
+      refusal('--listen', address),
+      /--listen ws:\S+ is not possible: .*in use.*another port: 0 takes/,
+    );
+    const token = ['--ws-auth', 'capability-token', '--ws-token-sha256', 'a'.repeat(64)];
+    assert.match(refusal('--listen', 'ws://192.0.2.1:0', ...token), /that this machine has/);
+  });
+
+  it('with a token in a file that others can read, after a warning', () => {
+    const file = join(folder.path, 'token');
+    writeFileSync(file, 'secret', { mode: 0o644 });
+    const warning = (): string =>
+      spawnSync(
+        process.execPath,
+        [
+          ...[cordonCli, 'exec-server', '--exit-when-idle', '0'],
+          ...['--ws-auth', 'capability-token', '--ws-token-file', file],
+        ],
+        { encoding: 'utf8', timeout: 20_000 },
+      ).stderr;
+    assert.match(warning(), /--ws-token-file .* can be read or written by others.*chmod 600/);
+    chmodSync(file, 0o600);
+    assert.equal(warning(), '');
   });
 
   describe('to those with the right token:', () => {

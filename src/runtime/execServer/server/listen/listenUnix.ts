@@ -38,8 +38,11 @@ function expectUsable(path: string): void {
   }
   const folder = dirname(path);
   const entry = lstatSync(folder, { throwIfNoEntry: false });
-  if (entry?.isDirectory() !== true) {
+  if (entry === undefined) {
     throw new Error(`${folder} is not an existing folder. Make it: mkdir -m 700 ${folder}`);
+  }
+  if (!entry.isDirectory()) {
+    throw new Error(`${folder} is a link or a file, and must be a folder. Name the folder itself.`);
   }
   if (entry.uid !== process.getuid?.() || (entry.mode & 0o077) !== 0) {
     throw new Error(
