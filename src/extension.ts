@@ -28,6 +28,7 @@ import { registerRunSandboxed } from './ui/commands/runSandboxed.ts';
 import { registerSessionCommands } from './ui/commands/sessionCommands.ts';
 import { registerShowEffectivePolicy } from './ui/commands/showEffectivePolicy.ts';
 import { registerDenials } from './ui/denials/registerDenials.ts';
+import { askPolicies } from './ui/environments/askPolicies.ts';
 import { createEnvironments } from './ui/environments/createEnvironments.ts';
 import { EnvironmentNotices } from './ui/environments/environmentNotices.ts';
 import { registerSelectEnvironment } from './ui/environments/selectEnvironment.ts';
@@ -116,12 +117,13 @@ export function activate(context: vscode.ExtensionContext): void {
   const health = store.add(new SandboxHealth(sandbox));
   const terminals = store.add(new SessionTerminals());
   store.add(new EnvironmentNotices(environments));
+  store.add(askPolicies({ environments, policies, ask: (root) => runtime.askPolicy(root), log }));
   void runtime.restore().then(
     (restored) => terminals.reopen(restored),
     (error: unknown) => log.error(`The sessions from before cannot be taken over: ${String(error)}`),
   );
   const history = new CommandHistory(context.workspaceState);
-  store.add(registerRunSandboxed({ policies, runtime, terminals, health, history }));
+  store.add(registerRunSandboxed({ policies, runtime, terminals, health, environments, history }));
   store.add(registerSessionCommands(runtime.sessions, terminals));
   store.add(registerSessionView(runtime.sessions));
   store.add(registerCheckpointContents(checkpoints));
@@ -133,13 +135,13 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerApprovals(approvals, pages));
   store.add(
     registerDenials({
-      ...{ policies, runtime, terminals, health },
+      ...{ policies, runtime, terminals, health, environments },
       ...{ denials: runtime.denials, grants, sessions: runtime.sessions },
     }),
   );
   store.add(registerRevokeGrants({ grants, policies, sessions: runtime.sessions }));
   store.add(registerCheckSandbox({ health, sandbox, policies, companion, pages, log }));
-  store.add(registerShowEffectivePolicy({ policies, grants, health, pages }));
+  store.add(registerShowEffectivePolicy({ policies, grants, health, pages, environments }));
   store.add(registerPolicyView({ policies, grants, health, sessions: runtime.sessions }));
   store.add(registerMeetYourSandbox(context.extension.id));
   store.add(registerImportPolicy(policies, choices, pages));

@@ -38,9 +38,17 @@ export async function locatePlace(
   const folder = machine.pathOf(chosen.value.root, chosen.value.path);
   const cwd = await machine.realFolder(folder);
   if (cwd === undefined) {
+    const { root } = chosen.value;
+    const home = machine.pathOf(root, '.');
+    if (folder === home && root.environment !== undefined) {
+      return fail({
+        message: `${home}, the folder of the environment ${root.environment}, does not exist there.`,
+        hint: `Make it on that machine, or correct cordon.environments.${root.environment}.folder in the settings.`,
+      });
+    }
     return fail({
-      message: `workdir ${folder} is not an existing folder${placeWords(chosen.value.root)}.`,
-      hint: `Pass an existing folder, or leave workdir out to run in ${machine.pathOf(chosen.value.root, '.')}.`,
+      message: `workdir ${folder} is not an existing folder${placeWords(root)}.`,
+      hint: `Pass an existing folder, or leave workdir out to run in ${home}.`,
     });
   }
   // A link may lead into another root: the folder that the command really runs in decides the policy.

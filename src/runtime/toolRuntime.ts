@@ -75,6 +75,8 @@ export interface ToolRuntime {
   runForPerson(request: PersonRequest): Promise<Result<Session, RefusedCommand>>;
   /** A command will soon run in the root. */
   prewarm(root: Root): void;
+  /** Has the machine that runs the root's commands say what they may do, for those who show it. */
+  askPolicy(root: Root): Promise<void>;
   /** Takes over the sessions that an earlier program left behind; the tools wait for it. */
   restore(): Promise<readonly Session[]>;
   /** Ends every session that nobody can take over, with everything it started. */
@@ -135,6 +137,12 @@ export function createToolRuntime({
       return runner.startForPerson(request, { widenings, tty: size });
     },
     prewarm: (root) => runner.prewarm(root),
+    async askPolicy(root) {
+      const found = await machineOf(root);
+      if (found.ok) {
+        await found.value.policyFor(root, []);
+      }
+    },
     restore: () => runner.restore(),
     async dispose() {
       sleeps.interruptAll();

@@ -28,6 +28,8 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
   #hasToldNoInput = false;
   #acceptsCloseKeyAt: number | undefined;
   #resizeTimer: NodeJS.Timeout | undefined;
+  #openedAt = 0;
+  #nameTimer: NodeJS.Timeout | undefined;
 
   readonly onDidWrite = this.#didWrite.event;
   readonly onDidClose = this.#didClose.event;
@@ -47,6 +49,7 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
 
   /** Nothing is subscribed or kept before this: an unopened terminal costs nothing. */
   open(dimensions: vscode.TerminalDimensions | undefined): void {
+    this.#openedAt = Date.now();
     this.setDimensions(dimensions);
     this.#store.add(this.#session.onDidOutput((bytes) => this.#pacer.push(bytes)));
     this.#store.add(this.#session.onDidClose(() => this.#end()));
@@ -84,6 +87,7 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
 
   close(): void {
     clearTimeout(this.#resizeTimer);
+    clearTimeout(this.#nameTimer);
     this.#store.dispose();
   }
 
@@ -119,7 +123,17 @@ export class SessionPseudoterminal implements vscode.Pseudoterminal {
     const calm = this.#session.isTty ? '\x1b[?47l\x1b[?25h\x1b[?1000;1002;1003;1006;2004l' : '';
     const end = `${calm}${reset}${this.#freshLine()}${commandFinished(state.exitCode)}`;
     this.#write(`${end}\r\n${inverse} ${facts.filter(Boolean).join(' ')} ${reset}\r\n`);
-    this.#didChangeName.fire(terminalName(this.#session));
+    this.#tellName();
+  }
+
+  /** Once more when the terminal is young: the editor gives it the name of its birth when it has finished opening it. */
+  #tellName(): void {
+    const tell = (): void => this.#didChangeName.fire(terminalName(this.#session));
+    tell();
+    const left = this.#openedAt + openingMs - Date.now();
+    if (left > 0) {
+      this.#nameTimer = setTimeout(tell, left);
+    }
   }
 
   #closeByKey(data: string): void {
@@ -164,5 +178,7 @@ const dim = '\x1b[2m';
 const inverse = '\x1b[7m';
 const reset = '\x1b[0m';
 const resizeDelayMs = 50;
+/** How long the editor may take to open a terminal. */
+const openingMs = 5_000;
 /** A key typed for the command must not close the terminal because the command ended a moment before. */
 const closeKeyDelayMs = 500;

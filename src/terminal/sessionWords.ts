@@ -5,9 +5,8 @@ export type ExitedState = Extract<SessionState, { readonly kind: 'exited' }>;
 
 /** Title of a session's terminal: verdict first, so that it survives a narrow tab. */
 export function terminalName(session: SessionView): string {
-  const { state, environment } = session;
-  const place = environment === 'local' ? '' : `${environment}: `;
-  const command = `${place}${shortCommand(session.commandLine, 40)}`;
+  const { state } = session;
+  const command = runningName(session);
   if (state.kind === 'running') {
     return command;
   }
@@ -15,6 +14,12 @@ export function terminalName(session: SessionView): string {
     return `✗ lost ${command}`;
   }
   return state.exitCode === 0 ? `✓ ${command}` : `✗ ${state.exitCode} ${command}`;
+}
+
+/** The title while it runs. */
+export function runningName({ commandLine, environment }: SessionView): string {
+  const place = environment === 'local' ? '' : `${environment}: `;
+  return `${place}${shortCommand(commandLine, 40)}`;
 }
 
 /** One line of at most that many characters. */

@@ -5,6 +5,7 @@ import { heldNames, protectedNames } from '../sandbox/policy/protectedNames.ts';
 import type { Result } from '../base/result.ts';
 import type { ApprovalPolicy } from '../runtime/approvals/approvalPolicy.ts';
 import type { Grant } from '../runtime/approvals/grant.ts';
+import { environmentSetting } from '../runtime/environments/environments.ts';
 import type { PolicyError, Root } from '../runtime/roots.ts';
 import { grantEnd, grantLabel, grantOrigin } from './grants/grantWords.ts';
 import { limitFacts, purposeOf, sortedFiles, variableNames } from './policyFacts.ts';
@@ -26,6 +27,8 @@ export interface PageSurroundings {
   readonly launcher: string | undefined;
   /** The environment of the process that starts commands. */
   readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  /** Where commands run when that is another machine, whose launcher and environment are not known here. */
+  readonly elsewhere?: string | undefined;
   /** When commands of the root are asked about. */
   readonly approval: Result<ApprovalPolicy, PolicyError>;
   /** The grants in force in the root. */
@@ -40,10 +43,14 @@ export function effectivePolicyPage(
   surroundings: PageSurroundings,
 ): string {
   const sections = policy.ok ? policySections(policy.value, surroundings) : problemSections(policy.error);
-  return [`# The sandbox of ${root.name}`, `Commands in \`${root.path}\`.`, ...sections, ''].join('\n\n');
+  const { elsewhere = `Commands in \`${root.path}\`.` } = surroundings;
+  return [`# The sandbox of ${root.name}`, elsewhere, ...sections, ''].join('\n\n');
 }
 
 function problemSections({ field, message, hint }: PolicyError): readonly string[] {
+  if (field === environmentSetting) {
+    return [message, hint];
+  }
   return [
     'No command runs here, because a setting is not valid.',
     '## What is wrong',
@@ -79,7 +86,9 @@ function policySections(policy: SandboxPolicy, surroundings: PageSurroundings): 
     ...approvalSections(surroundings),
     ...grantSections(surroundings),
     '## Enforced by',
-    surroundings.launcher ?? 'Nobody has looked yet: run “Cordon: Check Sandbox”.',
+    surroundings.elsewhere === undefined
+      ? (surroundings.launcher ?? 'Nobody has looked yet: run “Cordon: Check Sandbox”.')
+      : 'The sandbox of that machine. Where it cannot enforce this, the command does not run and says why.',
   ];
 }
 
@@ -155,11 +164,18 @@ function socketSections(policy: SandboxPolicy): readonly string[] {
   ];
 }
 
-function environmentSections(policy: SandboxPolicy, { parentEnv }: PageSurroundings): readonly string[] {
+function environmentSections(
+  policy: SandboxPolicy,
+  { parentEnv, elsewhere }: PageSurroundings,
+): readonly string[] {
   return [
     '## Environment',
-    'The variables that a command in a terminal gets, without their values.',
-    variableNames(policy, parentEnv).join(', '),
+    ...(elsewhere === undefined
+      ? [
+          'The variables that a command in a terminal gets, without their values.',
+          variableNames(policy, parentEnv).join(', '),
+        ]
+      : ['The variables of that machine, as far as the settings let them through; nothing of the editor’s.']),
     decidedBy(policy, 'environment'),
   ];
 }

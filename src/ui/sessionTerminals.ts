@@ -1,12 +1,16 @@
 import * as vscode from 'vscode';
-import { DisposableStore } from '../base/disposable.ts';
+import { DisposableStore, toDisposable } from '../base/disposable.ts';
 import type { Disposable } from '../base/disposable.ts';
 import type { Session } from '../runtime/sessions/session.ts';
 import { findingLines } from '../sandbox/aftermath/findingLines.ts';
 import { createSessionTerminal } from '../terminal/sessionTerminal.vscode.ts';
+import { runningName } from '../terminal/sessionWords.ts';
 
 /** Of what the sandbox stopped, at the end of a terminal. */
 const mostSentences = 3;
+
+/** How long after the start of a window the editor may still open terminals by itself. */
+const startupMs = 10_000;
 
 /** The terminals that look at sessions: any number per session, made when somebody asks to see it. */
 export class SessionTerminals implements Disposable {
@@ -30,8 +34,31 @@ export class SessionTerminals implements Disposable {
 
   /** Opens the terminals again that looked at sessions before the window was loaded, without taking the focus. */
   reopen(sessions: readonly Session[]): void {
-    const terminals = sessions.filter(({ record }) => record.isShown).map((session) => this.#create(session));
-    terminals.at(-1)?.show(true);
+    const shown = sessions.filter(({ record }) => record.isShown);
+    closeDead(shown);
+    const last = shown.map((session) => this.#create(session)).at(-1);
+    if (last !== undefined) {
+      last.show(true);
+      this.#keepInFront(last);
+    }
+  }
+
+  /** The editor may open a shell of its own a moment later, because the panel was open: that one stays behind. */
+  #keepInFront(terminal: vscode.Terminal): void {
+    const before = vscode.window.terminals;
+    const subscription = vscode.window.onDidChangeActiveTerminal((active) => {
+      if (active !== undefined && !before.includes(active) && !this.#isOwn(active)) {
+        subscription.dispose();
+        terminal.show(true);
+      }
+    });
+    const timer = setTimeout(() => void subscription.dispose(), startupMs);
+    this.#store.add(subscription);
+    this.#store.add(toDisposable(() => clearTimeout(timer)));
+  }
+
+  #isOwn(terminal: vscode.Terminal): boolean {
+    return [...this.#terminals.values()].some((terminals) => terminals.includes(terminal));
   }
 
   /** Closes every terminal: without the extension behind them they would be dead tabs. */
@@ -83,6 +110,18 @@ export class SessionTerminals implements Disposable {
       } else {
         this.#terminals.set(session, open);
       }
+    }
+  }
+}
+
+/** The terminals of an extension host that crashed stay open, and nothing is behind them any more. */
+function closeDead(sessions: readonly Session[]): void {
+  const names = new Set(sessions.map(runningName));
+  for (const terminal of vscode.window.terminals) {
+    const { name, ...options } = terminal.creationOptions;
+    const isProgram = 'shellPath' in options && options.shellPath !== undefined;
+    if (!isProgram && name !== undefined && names.has(name)) {
+      terminal.dispose();
     }
   }
 }

@@ -150,7 +150,8 @@ function faceOfPolicy(
     const tooltip = lines(`Commands in ${root.name} run without a sandbox`, facts);
     return { icon: 'warning', text, tooltip, colour: warning };
   }
-  const error = health.errorFor(policy);
+  // Of another machine's sandbox nothing is known here.
+  const error = root.environment === undefined ? health.errorFor(policy) : undefined;
   if (error !== undefined) {
     const { kind, message, hint } = error;
     const isDoubted = kind === 'self-test-failed';

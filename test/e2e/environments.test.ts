@@ -6,6 +6,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
+import { expectCount } from './expect.ts';
 import { projectFolder, useEditor } from './harness.ts';
 
 describe('a folder whose commands run on another machine', () => {
@@ -44,25 +45,37 @@ describe('a folder whose commands run on another machine', () => {
   };
 
   it('is chosen in a list that says where each is and what is wrong', async () => {
-    const { runCommand, quickInput, screenshot, pick, statusBarItem } = editor();
+    const { runCommand, quickInput, screenshot, pick, press, statusBarItem } = editor();
     await runCommand('Cordon: Select Environment…');
     await quickInput.getByText(/cordon\.environments\.odd\.type is "telepathy"/).waitFor();
     await screenshot('environment-picker');
     await pick('build');
-    await statusBarItem('cordon.cordon.sandbox').filter({ hasText: 'build' }).waitFor();
+    // What is allowed there is asked before a command is run.
+    await statusBarItem('cordon.cordon.sandbox').filter({ hasText: 'build: Workspace write' }).waitFor();
+    await runCommand('Cordon: Select Environment…');
+    await quickInput.locator('.monaco-list-row.focused').filter({ hasText: 'build' }).waitFor();
+    await press('Escape');
+  });
+
+  it('has a page about its policy that says where that holds', async () => {
+    const { runCommand, waitForText, closeAllEditors, screenshot } = editor();
+    await runCommand('Cordon: Show Effective Policy');
+    await waitForText(/run.in.*the.environment.build/);
+    await screenshot('environment-policy');
+    await closeAllEditors();
   });
 
   it('runs them there, in terminals that say so', async () => {
     const { waitForTerminal, page, screenshot, statusBarItem } = editor();
     await start('pwd; sleep 1');
     await waitForTerminal(new RegExp(`^${home}$[^]*exited with code 0`, 'm'));
-    await page.locator('.terminal-tabs-entry').filter({ hasText: 'build: pwd' }).waitFor();
+    await page.locator('.terminal-tabs-entry').filter({ hasText: '✓ build: pwd' }).waitFor();
     await statusBarItem('cordon.cordon.sandbox').filter({ hasText: 'build: Workspace write' }).waitFor();
     await screenshot('environment-terminal');
   });
 
   it('says why when there is no connection, and runs nothing', async () => {
-    const { runCommand, pick, notification, screenshot, statusBarItem } = editor();
+    const { runCommand, pick, notification, screenshot, statusBarItem, page } = editor();
     await runCommand('Cordon: Select Environment…');
     await pick('gone');
     const toast = await notification(/127\.0\.0\.1:9/);
@@ -70,6 +83,11 @@ describe('a folder whose commands run on another machine', () => {
     await toast.getByRole('button', { name: 'Open Settings' }).waitFor();
     await statusBarItem('cordon.cordon.sandbox').filter({ hasText: 'gone: no connection' }).waitFor();
     await screenshot('environment-unreachable');
+    await runCommand('Notifications: Clear All Notifications');
+    await start('pwd');
+    await (await notification(/127\.0\.0\.1:9/)).getByRole('button', { name: 'Retry' }).waitFor();
+    await expectCount(page.locator('.notifications-toasts .notification-toast'), 1);
+    await runCommand('Notifications: Clear All Notifications');
   });
 
   it('comes back to this machine', async () => {

@@ -1,4 +1,7 @@
 import assert from 'node:assert/strict';
+import { descendantsOf } from '../harness/processes.ts';
+import { waitFor } from '../harness/waitFor.ts';
+import { expectCount } from './expect.ts';
 import { useEditor } from './harness.ts';
 
 const settings = { 'terminal.integrated.tabs.hideCondition': 'never' };
@@ -43,6 +46,40 @@ describe('a session in a window that is loaded again', () => {
       lines,
       lines.map((_, index) => first + index),
     );
+  });
+
+  it('has its title back, which tells how it ended however soon that was', async () => {
+    const { reload, page, waitForTerminal } = editor();
+    const tab = page.locator('.terminal-tabs-entry').filter({ hasText: '✓ echo at once' });
+    await start('echo at once');
+    await tab.waitFor();
+    await start('echo stays; sleep 600');
+    await waitForTerminal(/^stays$/m);
+    await reload();
+    await tab.waitFor();
+    // In front of the shell that the editor opens by itself.
+    await page.locator('.terminal-tabs-entry').filter({ hasText: 'bash' }).waitFor();
+    await waitForTerminal(/^stays$/m);
+  });
+
+  it('has one terminal when the extension host crashed', async () => {
+    const { serverPid, page, waitForTerminal } = editor();
+    const tabs = page.locator('.terminal-tabs-entry').filter({ hasText: 'echo stays' });
+    await waitForTerminal(/^stays$/m);
+    const hosts = descendantsOf(serverPid).filter(({ command }) => command.includes('type=extensionHost'));
+    assert.equal(hosts.length, 1);
+    for (const { pid } of hosts) {
+      process.kill(pid, 'SIGKILL');
+    }
+    await waitFor('another extension host', () =>
+      descendantsOf(serverPid).some(
+        ({ pid, command }) => command.includes('type=extensionHost') && pid !== hosts[0]?.pid,
+      ),
+    );
+    await expectCount(page.locator('.statusbar-item[id^="cordon.cordon"]'), 0);
+    await page.locator('.statusbar-item[id^="cordon.cordon"]').first().waitFor();
+    await waitForTerminal(/^stays$/m);
+    await expectCount(tabs, 1);
   });
 
   it('is in the view of sessions, and can be ended there', async () => {

@@ -58,7 +58,7 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         ),
         entry.findings === 0 ? '' : `${entry.findings} disarmed`,
         `${(entry.durationMs / 1000).toFixed(1)} s`,
-        `in ${entry.root}${machineOf(entry)}`,
+        rootOf(entry),
       ];
     case 'grant': {
       const end =
@@ -69,11 +69,11 @@ function wordsOf(entry: AuditEntry): readonly string[] {
         describeWidening(entry.what),
         entry.lasts === 'session' ? 'for this window' : `for the folder, ${end}`,
         `for ${entry.because}`,
-        `in ${entry.root}${machineOf(entry)}`,
+        rootOf(entry),
       ];
     }
     case 'revoke':
-      return [describeWidening(entry.what), `in ${entry.root}${machineOf(entry)}`];
+      return [describeWidening(entry.what), rootOf(entry)];
     case 'start':
       return [`process ${entry.pid} began a file`];
     case 'gap':
@@ -90,6 +90,11 @@ function failureWords({ failure, exitCode }: Extract<AuditEntry, { kind: 'end' }
 
 function machineOf({ environment }: { readonly environment?: string }): string {
   return environment === undefined ? '' : ` on ${environment}`;
+}
+
+/** The root is a folder here, wherever its commands run. */
+function rootOf({ root, environment }: { readonly root: string; readonly environment?: string }): string {
+  return environment === undefined ? `in ${root}` : `on ${environment}, for ${root}`;
 }
 
 /** `2026-11-30 09:05:07`, where the reader is. */

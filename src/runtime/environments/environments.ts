@@ -74,7 +74,10 @@ export class Environments implements ExecBackend, Disposable {
     const problems = new Map<string, EnvironmentError>();
     const wanted = asEntries(this.#options.settings());
     if (wanted === undefined) {
-      problems.set('', invalid(environmentsSetting, this.#options.settings(), 'an object', 'name each one'));
+      problems.set(
+        '',
+        invalid(environmentsSetting, this.#options.settings(), 'must be an object', 'Name each one'),
+      );
     }
     for (const [name, { settings }] of this.#entries) {
       if (!isDeepStrictEqual(wanted?.get(name), settings)) {
@@ -135,19 +138,20 @@ export class Environments implements ExecBackend, Disposable {
     const field = `${environmentsSetting}.${name}`;
     if (name === localName) {
       return fail(
-        invalid(field, settings, 'left out: that is the name of this machine', 'Choose another name'),
+        invalid(field, settings, 'must be left out: that is the name of this machine', 'Choose another name'),
       );
     }
     const types = providers.map((candidate) => candidate.type);
     if (!isRecord(settings)) {
       return fail(
-        invalid(field, settings, `an object with a type (${types.join(', ')})`, `Correct ${field}`),
+        invalid(field, settings, `must be an object with a type (${types.join(', ')})`, `Correct ${field}`),
       );
     }
     const { type, ...rest } = settings;
     const provider = providers.find((candidate) => candidate.type === type);
     if (provider === undefined) {
-      return fail(invalid(`${field}.type`, type, `one of ${types.join(', ')}`, `Correct ${field}.type`));
+      const fix = `${type === undefined ? 'Add' : 'Correct'} ${field}.type`;
+      return fail(invalid(`${field}.type`, type, `must be one of ${types.join(', ')}`, fix));
     }
     const opened = provider.open(name, rest, services);
     return opened.ok ? opened : fail(fromIssue(field, rest, opened.error));
@@ -173,14 +177,18 @@ function fromIssue(field: string, settings: object, issue: z.core.$ZodIssue): En
   }
   const value = path.reduce<unknown>((inner, part) => (isRecord(inner) ? inner[part] : undefined), settings);
   const place = [field, ...path].join('.');
-  return invalid(place, value, `something else: ${issue.message}`, `Correct ${place}`);
+  const demand = issue.message.startsWith('must ')
+    ? issue.message
+    : `must be ${issue.code === 'invalid_type' ? `a ${issue.expected}` : `something else: ${issue.message}`}`;
+  return invalid(place, value, demand, `${value === undefined ? 'Add' : 'Correct'} ${place}`);
 }
 
-function invalid(field: string, value: unknown, wanted: string, fix: string): EnvironmentError {
+/** @param demand As in `must be a string`. */
+function invalid(field: string, value: unknown, demand: string, fix: string): EnvironmentError {
   const is = value === undefined ? 'missing' : JSON.stringify(value);
   return {
     kind: 'invalid-settings',
-    message: `${field} is ${is} in the settings, but must be ${wanted}.`,
+    message: `${field} is ${is} in the settings, but ${demand}.`,
     hint: `${fix} in the settings. Nothing runs in this environment until then.`,
   };
 }

@@ -102,8 +102,8 @@ async function resolveThere(
   const policy = client.isCordon
     ? await resolvedByServer(client, folder, input, all)
     : resolveWidened({ ...input, ...factsOf(client), root: folder }, all);
-  if (policy.ok && more.length === 0) {
-    policies.keep(root, settings.value, policy.value);
+  if (more.length === 0) {
+    policies.keep(root, settings.value, policy);
   }
   return policy;
 }

@@ -1,6 +1,7 @@
 import { Emitter } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { environmentSetting } from '../environments/environments.ts';
 import { expectedPolicy } from '../../sandbox/policy/expectedPolicy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
@@ -12,14 +13,17 @@ import type { PolicyError, Root, RootSettings } from '../roots.ts';
  */
 export class RemotePolicies {
   readonly #didChange = new Emitter<void>();
-  /** One was resolved. */
+  /** One was resolved, or refused. */
   readonly onDidChange = this.#didChange.event;
-  readonly #known = new Map<string, { readonly words: string; readonly policy: SandboxPolicy }>();
+  readonly #known = new Map<
+    string,
+    { readonly words: string; readonly answer: Result<SandboxPolicy, PolicyError> }
+  >();
 
-  keep(root: Root, settings: RootSettings, policy: SandboxPolicy): void {
+  keep(root: Root, settings: RootSettings, answer: Result<SandboxPolicy, PolicyError>): void {
     const words = JSON.stringify(settings);
     const isNews = this.#known.get(keyOf(root))?.words !== words;
-    this.#known.set(keyOf(root), { words, policy });
+    this.#known.set(keyOf(root), { words, answer });
     if (isNews) {
       this.#didChange.fire();
     }
@@ -31,13 +35,14 @@ export class RemotePolicies {
     widenings: readonly Widening[],
   ): Result<SandboxPolicy, PolicyError> {
     const known = this.#known.get(keyOf(root));
-    return known?.words === JSON.stringify(settings)
-      ? ok(expectedPolicy(known.policy, widenings))
-      : fail({
-          field: 'cordon.environment',
-          message: `What the sandbox of ${root.name} allows is decided on ${root.environment}, and was not asked there yet.`,
-          hint: 'The next command asks.',
-        });
+    if (known?.words !== JSON.stringify(settings)) {
+      return fail({
+        field: environmentSetting,
+        message: `What the sandbox of ${root.name} allows is decided on ${root.environment}, and was not asked there yet.`,
+        hint: 'It is asked with the next connection, which the next command makes.',
+      });
+    }
+    return known.answer.ok ? ok(expectedPolicy(known.answer.value, widenings)) : known.answer;
   }
 }
 

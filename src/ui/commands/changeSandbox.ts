@@ -1,6 +1,7 @@
 import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import { localName } from '../../runtime/environments/environment.ts';
+import { environmentSetting } from '../../runtime/environments/environments.ts';
 import type { PolicyError, Root } from '../../runtime/roots.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { RootChoice, RootChoices } from '../rootChoices.ts';
@@ -26,7 +27,10 @@ export function registerChangeSandbox(policies: PolicyStore, choices: RootChoice
     }
     const policy = policies.policyFor(root);
     const approval = policies.approvalPolicyFor(root);
-    if (!policy.ok) {
+    if (!policy.ok && policy.error.field === environmentSetting) {
+      // Nothing can be changed that is not known; another environment can be chosen, or a connection made.
+      await vscode.commands.executeCommand(commandIds.selectEnvironment, { root });
+    } else if (!policy.ok) {
       await showProblem(policy.error, root, choices);
     } else if (!approval.ok) {
       await showProblem(approval.error, root);
@@ -96,7 +100,10 @@ async function tellWhatElseHolds(
 ): Promise<void> {
   const policy = policies.policyFor(root);
   if (!policy.ok) {
-    await showProblem(policy.error, root, choices);
+    // On another machine the new settings are just being asked about.
+    if (policy.error.field !== environmentSetting) {
+      await showProblem(policy.error, root, choices);
+    }
     return;
   }
   const { mode, network, sources, hosts } = policy.value;

@@ -91,6 +91,14 @@ async function choosePolicy(policies: PolicyStore): Promise<SandboxPolicy | unde
     return undefined;
   }
   const root = await pickRoot(policies, 'Whose sandbox is to be checked?');
+  if (root?.environment !== undefined) {
+    await vscode.window.showInformationMessage(
+      withoutLinks(
+        `Commands in ${root.name} run on ${root.environment}, and the sandbox there cannot be checked from here: run "cordon sandbox --check" on that machine.`,
+      ),
+    );
+    return undefined;
+  }
   const policy = root && policies.policyFor(root);
   if (policy?.ok === false) {
     await vscode.window.showErrorMessage(withoutLinks(`${policy.error.message} ${policy.error.hint}`));

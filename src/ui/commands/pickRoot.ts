@@ -1,5 +1,8 @@
 import * as vscode from 'vscode';
-import type { Root } from '../../runtime/roots.ts';
+import type { Result } from '../../base/result.ts';
+import { environmentSetting } from '../../runtime/environments/environments.ts';
+import type { PolicyError, Root } from '../../runtime/roots.ts';
+import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { PolicyStore } from '../policyStore.ts';
 import { policySummary } from '../policyWords.ts';
 
@@ -13,10 +16,17 @@ export async function pickRoot(policies: PolicyStore, question: string): Promise
     const policy = policies.policyFor(root);
     return {
       label: root.name,
-      description: policy.ok ? policySummary(policy.value) : 'invalid sandbox setting',
+      description: `${root.environment === undefined ? '' : `${root.environment}: `}${summary(policy)}`,
       detail: root.path,
       root,
     };
   });
   return (await vscode.window.showQuickPick(items, { placeHolder: question, matchOnDetail: true }))?.root;
+}
+
+function summary(policy: Result<SandboxPolicy, PolicyError>): string {
+  if (policy.ok) {
+    return policySummary(policy.value);
+  }
+  return policy.error.field === environmentSetting ? 'policy not known yet' : 'invalid sandbox setting';
 }

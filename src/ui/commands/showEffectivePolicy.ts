@@ -3,9 +3,11 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Result } from '../../base/result.ts';
 import type { GrantStore } from '../../runtime/approvals/grantStore.ts';
+import type { Environments } from '../../runtime/environments/environments.ts';
 import type { PolicyError, Root } from '../../runtime/roots.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import { stateOfEnvironment } from '../environments/environmentWords.ts';
 import { effectivePolicyPage } from '../effectivePolicyPage.ts';
 import type { PolicyStore } from '../policyStore.ts';
 import type { SandboxHealth } from '../sandboxHealth.ts';
@@ -19,33 +21,53 @@ export function registerShowEffectivePolicy({
   grants,
   health,
   pages,
+  environments,
 }: {
   readonly policies: PolicyStore;
   readonly grants: GrantStore;
   readonly health: SandboxHealth;
   readonly pages: TextPages;
+  readonly environments: Environments;
 }): Disposable {
   const store = new DisposableStore();
   store.add(policies.onDidChange(() => pages.refresh()));
   store.add(health.onDidChange(() => pages.refresh()));
+  store.add(environments.onDidChange(() => pages.refresh()));
   store.add(
     vscode.commands.registerCommand(commandIds.showEffectivePolicy, async (row?: { readonly root: Root }) => {
       const root =
         row?.root ?? policies.active() ?? (await pickRoot(policies, 'Whose policy do you want to see?'));
       if (root !== undefined) {
-        await pages.show(`Sandbox of ${root.name}`, () =>
-          effectivePolicyPage(root, policies.policyFor(root), {
-            launcher: launcherWords(policies.policyFor(root), health),
+        await pages.show(`Sandbox of ${root.name}`, () => {
+          // The root may have another environment by now.
+          const current = policies.list().find(({ path }) => path === root.path) ?? root;
+          const policy = policies.policyFor(current);
+          return effectivePolicyPage(current, policy, {
+            launcher: launcherWords(policy, health),
+            elsewhere: elsewhereWords(current, environments),
             parentEnv: process.env,
-            approval: policies.approvalPolicyFor(root),
-            grants: grants.list(root),
+            approval: policies.approvalPolicyFor(current),
+            grants: grants.list(current),
             now: new Date(),
-          }),
-        );
+          });
+        });
       }
     }),
   );
   return store;
+}
+
+/** Undefined for this machine. */
+function elsewhereWords({ path, environment: name }: Root, environments: Environments): string | undefined {
+  if (name === undefined) {
+    return undefined;
+  }
+  const environment = environments.get(name);
+  if (!environment.ok) {
+    return `Commands of \`${path}\` run nowhere: ${environment.error.message} ${environment.error.hint}`;
+  }
+  const { address, folder = '/', state } = environment.value;
+  return `Commands of \`${path}\` run in \`${folder}\` of the environment ${name} (${address}): ${stateOfEnvironment(state)}`;
 }
 
 function launcherWords(

@@ -16,6 +16,8 @@ export class EnvironmentNotices implements Disposable {
   readonly #subscription: Disposable;
   /** The state of each that was told about, or is being waited with. */
   readonly #seen = new Map<Environment, Environment['state']>();
+  /** Those whose connection was given up by the person just now. */
+  readonly #cancelled = new WeakSet<Environment>();
 
   constructor(environments: Environments) {
     this.#environments = environments;
@@ -40,7 +42,7 @@ export class EnvironmentNotices implements Disposable {
         this.#seen.set(environment, state);
         if (state.kind === 'connecting') {
           setTimeout(() => this.#showProgress(environment, state), patienceMs);
-        } else if (state.kind === 'failed') {
+        } else if (state.kind === 'failed' && !this.#cancelled.delete(environment)) {
           void showFailure(environment, state.error);
         }
       }
@@ -60,7 +62,11 @@ export class EnvironmentNotices implements Disposable {
       },
       (_, token) =>
         new Promise<void>((resolve) => {
-          token.onCancellationRequested(() => environment.cancel?.());
+          token.onCancellationRequested(() => {
+            // Who cancels needs no word about it.
+            this.#cancelled.add(environment);
+            environment.cancel?.();
+          });
           const subscription = environment.onDidChangeState(() => {
             subscription.dispose();
             resolve();
@@ -77,7 +83,8 @@ async function showFailure(environment: Environment, error: EnvironmentError): P
   const cures = curesFor(error).map((cure) => buttons[cure]);
   const answer = await vscode.window.showErrorMessage(
     withoutLinks(`Cordon: ${error.message} ${error.hint}`),
-    ...(error.kind === 'invalid-settings' ? [] : [retry]),
+    // Also after a wrong setting: it may be about a file that can be mended outside of the settings.
+    retry,
     ...cures,
   );
   if (answer === retry) {

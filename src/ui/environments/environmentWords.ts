@@ -11,11 +11,16 @@ export function stateOfEnvironment(state: EnvironmentState): string {
       return 'connecting…';
     case 'connected':
       return state.isOtherBuild === true
-        ? `connected, version ${state.version}, from before an update: a new server starts when nothing runs in this one`
-        : `connected, version ${state.version}`;
+        ? `connected, ${versionWords(state.version)}, from before an update: a new server starts when nothing runs in this one`
+        : `connected, ${versionWords(state.version)}`;
     case 'failed':
       return state.error.message;
   }
+}
+
+/** A build is known by the hash of its files, which nobody reads to the end. */
+function versionWords(version: string): string {
+  return /^[0-9a-f]{40,}$/.test(version) ? `build ${version.slice(0, 8)}` : `version ${version}`;
 }
 
 /** Where commands run that run on another machine. */
@@ -38,9 +43,9 @@ export function curesFor({ kind }: EnvironmentError): readonly ('settings' | 'lo
       return ['settings'];
     case 'wrong-key':
     case 'unreachable':
+    case 'refused':
       return ['settings', 'log'];
     case 'wrong-version':
-    case 'refused':
     case 'not-installed':
       return ['log'];
   }

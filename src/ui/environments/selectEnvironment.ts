@@ -47,6 +47,7 @@ type Meaning = { readonly kind: 'choose'; readonly name: string | undefined } | 
 
 interface Entry extends vscode.QuickPickItem {
   readonly meaning?: Meaning;
+  readonly isCurrent?: boolean;
 }
 
 function entriesFor(root: Root, environments: Environments, choices: EnvironmentChoices): readonly Entry[] {
@@ -56,7 +57,7 @@ function entriesFor(root: Root, environments: Environments, choices: Environment
     ...environments.list().map((environment) => entryOf(environment, current)),
     ...broken.map(([name, { message, hint }]) => ({
       label: name,
-      description: marked(name === current, 'invalid settings'),
+      description: marked(name === current && name !== localName, 'invalid settings'),
       detail: `${message} ${hint}`,
       meaning: { kind: 'define' } as const,
     })),
@@ -78,15 +79,16 @@ function entriesFor(root: Root, environments: Environments, choices: Environment
   ];
 }
 
-function entryOf({ name, address, state }: Environment, current: string): Entry {
+function entryOf({ name, address, folder, state }: Environment, current: string): Entry {
   return {
     label: name,
-    description: marked(name === current, address),
+    description: marked(name === current, [address, ...(folder === undefined ? [] : [folder])].join(' · ')),
     detail:
       name === localName && state.kind === 'idle'
         ? 'its server starts with the next command'
         : stateOfEnvironment(state),
     meaning: { kind: 'choose', name },
+    isCurrent: name === current,
   };
 }
 
@@ -104,8 +106,13 @@ async function pick(
   picker.title = title;
   picker.placeholder = 'Where do commands of this folder run?';
   picker.matchOnDescription = true;
-  picker.items = entries();
-  const subscription = environments.onDidChange(() => (picker.items = entries()));
+  const show = (active: readonly Entry[]): void => {
+    picker.items = entries();
+    picker.activeItems = picker.items.filter(({ label }) => active.some((entry) => entry.label === label));
+  };
+  show(entries().filter(({ isCurrent }) => isCurrent === true));
+  // Whoever is on the way to an entry by keys stays on it.
+  const subscription = environments.onDidChange(() => show(picker.activeItems));
   try {
     return await new Promise((resolve) => {
       picker.onDidAccept(() => resolve(picker.selectedItems[0]?.meaning));

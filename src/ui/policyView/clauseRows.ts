@@ -15,7 +15,7 @@ import { counted, row } from './policyRow.ts';
 /** The clauses of a policy; without a sandbox only the mode, since nothing else counts then. */
 export function clauseRows(
   policy: SandboxPolicy,
-  parentEnv: Readonly<Record<string, string | undefined>>,
+  parentEnv: Readonly<Record<string, string | undefined>> | undefined,
 ): readonly PolicyRow[] {
   const mode = modeRow(policy);
   return isUnsandboxed(policy)
@@ -205,15 +205,21 @@ function socketsRow(policy: SandboxPolicy): PolicyRow {
 
 function environmentRow(
   policy: SandboxPolicy,
-  parentEnv: Readonly<Record<string, string | undefined>>,
+  parentEnv: Readonly<Record<string, string | undefined>> | undefined,
 ): PolicyRow {
+  const about = { ...clause(policy, 'environment'), label: 'Environment', icon: 'variable-group' };
+  if (parentEnv === undefined) {
+    return row({
+      ...about,
+      value: 'that machine’s',
+      detail: ['The variables of that machine, as far as the settings let them through.'],
+    });
+  }
   const names = variableNames(policy, parentEnv);
   return row({
-    ...clause(policy, 'environment'),
-    label: 'Environment',
+    ...about,
     value: counted(names.length, 'variable'),
     detail: ['The variables that a command in a terminal gets, without their values.'],
-    icon: 'variable-group',
     rows: names.map((name) => row({ id: `environment/${name}`, label: name, icon: 'variable-group' })),
   });
 }

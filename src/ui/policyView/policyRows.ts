@@ -14,7 +14,8 @@ export interface RootState {
   readonly approval: Result<ApprovalPolicy, PolicyError>;
   readonly rules: RuleSet;
   readonly grants: readonly Grant[];
-  readonly parentEnv: Readonly<Record<string, string | undefined>>;
+  /** Undefined when commands run on another machine. */
+  readonly parentEnv: Readonly<Record<string, string | undefined>> | undefined;
   readonly now: Date;
 }
 

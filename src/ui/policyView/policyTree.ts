@@ -55,7 +55,7 @@ export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposab
     const expanded = policies.active() ?? policies.list()[0];
     return rootItem(node.root, policy, {
       isExpanded: node.root.path === expanded?.path,
-      trouble: policy.ok ? health.errorFor(policy.value) : undefined,
+      trouble: policy.ok && node.root.environment === undefined ? health.errorFor(policy.value) : undefined,
     });
   }
 
@@ -74,7 +74,7 @@ export class PolicyTree implements vscode.TreeDataProvider<PolicyNode>, Disposab
       approval: policies.approvalPolicyFor(root),
       rules: await policies.rulesFor(root),
       grants: grants.list(root),
-      parentEnv: process.env,
+      parentEnv: root.environment === undefined ? process.env : undefined,
       now: new Date(),
     });
   }

@@ -1,3 +1,4 @@
+import { localName } from '../../runtime/environments/environment.ts';
 import type { Session } from '../../runtime/sessions/session.ts';
 import { formatDuration, stateWords } from '../../terminal/sessionWords.ts';
 import { policySummary } from '../policyWords.ts';
@@ -6,7 +7,16 @@ import { policySummary } from '../policyWords.ts';
 
 type Shown = Pick<
   Session,
-  'id' | 'state' | 'startedAt' | 'owner' | 'policy' | 'isUnsandboxed' | 'root' | 'cwd' | 'denials'
+  | 'id'
+  | 'state'
+  | 'startedAt'
+  | 'owner'
+  | 'policy'
+  | 'isUnsandboxed'
+  | 'root'
+  | 'cwd'
+  | 'environment'
+  | 'denials'
 >;
 
 /** Running before finished, and younger before older. */
@@ -25,6 +35,7 @@ export function sessionWords(session: Shown, rootName: string, now: Date): strin
   return [
     stateSince(session, now),
     denials === 0 ? '' : `${denials} ${denials === 1 ? 'denial' : 'denials'}`,
+    session.environment === localName ? '' : `on ${session.environment}`,
     sandboxWords(session),
     rootName,
     owner === 'person' ? 'by you' : 'by an agent',
@@ -43,12 +54,13 @@ export function stateSince({ state, startedAt }: Pick<Session, 'state' | 'starte
 
 /** The parts of a tooltip below the command. */
 export function sessionFacts(session: Shown, now: Date): readonly string[] {
-  const { id, owner, root, cwd, startedAt } = session;
+  const { id, owner, root, cwd, startedAt, environment } = session;
+  const machine = environment === localName ? '' : ` on ${environment}`;
   return [
     `Session ${id}, started by ${owner === 'person' ? 'you' : 'an agent'} at ${startedAt.toLocaleTimeString()}: ${stateSince(session, now)}.`,
-    `In ${cwd === root.path ? root.name : `${root.name}, in ${cwd}`}.`,
+    `In ${cwd === root.path ? root.name : `${root.name}, in ${cwd}${machine}`}.`,
     session.isUnsandboxed
-      ? 'Without a sandbox: it may do whatever you may do on this machine.'
+      ? `Without a sandbox: it may do whatever you may do${machine === '' ? ' on this machine' : machine}.`
       : `Sandbox: ${sandboxWords(session)}.`,
     ...session.denials().map(({ message }) => message),
   ];

@@ -142,4 +142,18 @@ describe('the page of the effective policy', () => {
       /Check Sandbox/,
     );
   });
+
+  it('says of another machine only what is known of it', () => {
+    const elsewhere = 'Commands of `/w` run in `/srv/w` of the environment build (ssh build): not connected';
+    const there = effectivePolicyPage({ ...root, environment: 'build' }, ok(policy), {
+      ...surroundings,
+      elsewhere,
+    });
+    assert.ok(there.includes(elsewhere));
+    assert.doesNotMatch(there, /HOME|bubblewrap|Commands in/);
+    const error = { field: 'cordon.environment', message: 'It was not asked there yet.', hint: 'Soon.' };
+    const unknown = effectivePolicyPage(root, fail(error), { ...surroundings, elsewhere });
+    assert.match(unknown, /not asked there yet\.\n\nSoon\./);
+    assert.doesNotMatch(unknown, /not valid/);
+  });
 });

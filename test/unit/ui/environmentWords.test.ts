@@ -17,6 +17,8 @@ describe('the words about environments', () => {
     const old = { kind: 'connected', version: '1.1', isOtherBuild: true } as const;
     assert.match(localPlaceWords(old), /this machine: connected, version 1\.1, from before an update/);
     assert.equal(localPlaceWords({ kind: 'connected', version: '1.2' }), 'Commands run on this machine');
+    const hash = '0123456789abcdef'.repeat(4);
+    assert.equal(stateOfEnvironment({ kind: 'connected', version: hash }), 'connected, build 01234567');
     assert.equal(stateOfEnvironment({ kind: 'failed', error: error('refused') }), 'No.');
   });
 
@@ -30,6 +32,7 @@ describe('the words about environments', () => {
   it('offer the settings where they can be the cause, and the log where it can tell more', () => {
     assert.deepEqual(curesFor(error('invalid-settings')), ['settings']);
     assert.deepEqual(curesFor(error('wrong-key')), ['settings', 'log']);
+    assert.deepEqual(curesFor(error('refused')), ['settings', 'log']);
     assert.deepEqual(curesFor(error('not-installed')), ['log']);
   });
 });

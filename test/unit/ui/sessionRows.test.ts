@@ -22,6 +22,7 @@ const session = {
   isUnsandboxed: false,
   root: { name: 'app', path: '/w' },
   cwd: '/w/src',
+  environment: 'local',
   denials: (): readonly Denial[] => [],
 };
 
@@ -53,6 +54,15 @@ describe('the words of a session’s row', () => {
       sessionWords({ ...session, owner: 'agent', isUnsandboxed: true }, 'app', after(1)),
       'running a moment · NO SANDBOX · app · by an agent · 4711',
     );
+  });
+
+  it('say the machine, when it is another one', () => {
+    const elsewhere = { ...session, environment: 'build', isUnsandboxed: true };
+    assert.match(sessionWords(elsewhere, 'app', after(1)), / · on build · NO SANDBOX · app · /);
+    assert.deepEqual(sessionFacts(elsewhere, after(1)).slice(1), [
+      'In app, in /w/src on build.',
+      'Without a sandbox: it may do whatever you may do on build.',
+    ]);
   });
 
   it('count what the sandbox stopped, and tell it below', () => {

@@ -40,6 +40,10 @@ describe('auditLines()', () => {
       ['2026-01-02 03:04:05  revoke    writing to /p', '                     in /w'],
     ],
     [
+      endOf('x', { root: '/w', environment: 'build' }),
+      ['2026-01-02 03:04:05  ended     x', '                     exit code 0 · 0.0 s · on build, for /w'],
+    ],
+    [
       {
         kind: 'takeover',
         ...{ id: 'c', command: 'make', cwd: '/w/a', root: '/w', session: 1234, policy: '0123456789abcdef' },

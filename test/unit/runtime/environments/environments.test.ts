@@ -40,7 +40,13 @@ class FakeEnvironment implements Environment {
 
 const provider = checked({
   type: 'box',
-  settings: z.strictObject({ where: z.string().describe('Where it is.'), port: z.int().optional() }),
+  settings: z.strictObject({
+    where: z
+      .string()
+      .refine((text) => !text.startsWith('-'), 'must not begin with "-"')
+      .describe('Where it is.'),
+    port: z.int().optional(),
+  }),
   open: (name, { where }) => new FakeEnvironment(name, where),
 });
 
@@ -128,7 +134,18 @@ describe('the environments', () => {
     ['no object', { a: 'box' }, 'a', /environments\.a is "box".*an object with a type \(box\)/],
     ['no type', { a: { where: 'x' } }, 'a', /environments\.a\.type is missing.*one of box/],
     ['an unknown type', { a: { type: 'bax' } }, 'a', /environments\.a\.type is "bax".*one of box/],
-    ['a missing field', { a: { type: 'box' } }, 'a', /environments\.a\.where is missing.*Correct/],
+    [
+      'a missing field',
+      { a: { type: 'box' } },
+      'a',
+      /a\.where is missing in the settings, but must be a string\. Add cordon/,
+    ],
+    [
+      'a field with rules of its own',
+      { a: { type: 'box', where: '-x' } },
+      'a',
+      /a\.where is "-x" in the settings, but must not begin with "-"\. Correct cordon/,
+    ],
     ['a wrong field', { a: { type: 'box', where: 'x', port: 'y' } }, 'a', /environments\.a\.port is "y"/],
     ['an unknown field', { a: { type: 'box', where: 'x', prot: 1 } }, 'a', /environments\.a\.prot.*unknown/],
   ] as const) {
