@@ -65,7 +65,7 @@ function stricterWord<C extends WordClause>(
   name: C,
   ...words: readonly (Word<C> | undefined)[]
 ): Word<C> {
-  const start: Clause<Word<C>> = { value: policy[name] as Word<C>, source: sources[name] };
+  const start: Clause<Word<C>> = { value: policy[name], source: sources[name] };
   return words.reduce((clause, word) => narrowWord(name, clause, word, 'managed'), start).value;
 }
 
