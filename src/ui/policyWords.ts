@@ -26,12 +26,12 @@ export const modeWords: Readonly<Record<SandboxMode, Words>> = {
   },
   'danger-full-access': {
     label: 'No sandbox',
-    detail: 'Commands may do whatever you may do on this machine, network included.',
+    detail: 'Commands may do whatever you may do on the machine that runs them, network included.',
   },
 };
 
 export const networkWords: Readonly<Record<NetworkMode, Words>> = {
-  off: { label: 'Network off', detail: 'Commands reach no network, not even this machine’s own services.' },
+  off: { label: 'Network off', detail: 'Commands reach no network, not even the machine’s own services.' },
   'allow-list': {
     label: 'Network limited to allowed hosts',
     detail: 'Commands reach the hosts that your settings allow, through a proxy, and nothing else.',
