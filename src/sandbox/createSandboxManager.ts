@@ -45,6 +45,7 @@ export function createSandboxManager(options: SandboxManagerOptions): SandboxMan
 
   return {
     check,
+    ...(platform === 'linux' && { companion: options.helperPath }),
     async transform(policy, command) {
       if (isUnsandboxed(policy)) {
         log.debug(`sandbox: none for ${policy.root} (${policy.mode} by ${policy.sources.mode})`);

@@ -107,6 +107,8 @@ export interface SandboxManager {
   transform(policy: SandboxPolicy, command: Command): Promise<Result<Launch, SandboxError>>;
   /** What this machine can enforce: tried once, then remembered until `refresh`. */
   check(refresh?: boolean): Promise<Availability>;
+  /** The companion program, where there may be one: it makes the pipes of commands, too. */
+  readonly companion?: string;
 }
 
 /** What the launchers of a machine said when they were tried. */

@@ -1,13 +1,13 @@
-import { spawn } from 'node:child_process';
-import type { Readable } from 'node:stream';
+import type { EventEmitter } from 'node:events';
 import { Emitter } from '../base/event.ts';
-import type { ChildExit, ChildHandle, ChildOutput, ChildSpec } from './childHandle.ts';
+import type { ChildExit, ChildHandle, ChildOutput } from './childHandle.ts';
 import { drainTimeoutMs, maxPendingInput } from './childHandle.ts';
 import { destroyWhenRead, whenRead } from './destroyWhenRead.ts';
 import { signalNumber } from './processGroup.ts';
+import type { PipedSpec } from './spawnOnPipes.ts';
+import { spawnOnPipes } from './spawnOnPipes.ts';
 
-export interface PipeChildSpec extends ChildSpec {
-  readonly pipeStdin: boolean;
+export interface PipeChildSpec extends PipedSpec {
   /** After the exit waits for whoever holds the output, however long, until {@link ChildHandle.endDrain}. */
   readonly drainsFully?: boolean;
 }
@@ -17,22 +17,13 @@ export interface PipeChildSpec extends ChildSpec {
  * Rejects with Node's spawn error (`ENOENT`, `EACCES`, `E2BIG`, …) when it cannot start.
  */
 export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> {
-  const [file, ...args] = spec.argv;
-  const child = spawn(file, args, {
-    cwd: spec.cwd,
-    env: spec.env,
-    detached: true,
-    stdio: [spec.pipeStdin ? 'pipe' : 'ignore', 'pipe', 'pipe'],
-  });
+  const { child, started, stdin, streams } = await spawnOnPipes(spec);
   const output = new Emitter<ChildOutput>();
   const exited = new Emitter<ChildExit>();
   const drained = new Emitter<void>();
 
-  const streams: readonly [Readable, Readable] = [child.stdout as Readable, child.stderr as Readable];
   streams[0].on('data', (chunk: Buffer) => output.fire({ stream: 'stdout', chunk }));
   streams[1].on('data', (chunk: Buffer) => output.fire({ stream: 'stderr', chunk }));
-  // A child that closes its input early makes later writes fail: that is its right, not an error of ours.
-  child.stdin?.on('error', () => {});
 
   const state: {
     isPaused: boolean;
@@ -71,18 +62,13 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
       }
     });
   });
-  child.once('close', () => {
+  whenAllClosed([child, ...streams], () => {
     announceExit();
     state.isClosed = true;
     clearTimeout(state.timer);
     drained.fire();
   });
-
-  await new Promise<void>((resolve, reject) => {
-    child.once('spawn', resolve);
-    child.once('error', reject);
-  });
-  child.on('error', () => {});
+  await started;
 
   return {
     pid: child.pid as number,
@@ -90,13 +76,13 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
     onExit: exited.event,
     onDrained: drained.event,
     write: (bytes) => {
-      if (child.stdin === null || !child.stdin.writable) {
+      if (stdin?.writable !== true) {
         return false;
       }
-      child.stdin.write(bytes);
+      stdin.write(bytes);
       return true;
     },
-    endInput: () => void child.stdin?.end(),
+    endInput: () => void stdin?.end(),
     resize: () => {},
     pause: () => {
       state.isPaused = true;
@@ -107,8 +93,7 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
       streams.forEach((stream) => stream.resume());
     },
     whenWritable: async () => {
-      const { stdin } = child;
-      if (stdin !== null && stdin.writableLength > maxPendingInput && !stdin.destroyed) {
+      if (stdin !== undefined && stdin.writableLength > maxPendingInput && !stdin.destroyed) {
         await new Promise<void>((resolve) => {
           const done = (): void => {
             stdin.off('drain', done);
@@ -125,4 +110,10 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
       limitDrain();
     },
   };
+}
+
+/** Of a child, `close` is the end of it and of the streams that Node has made for it. */
+function whenAllClosed(emitters: readonly EventEmitter[], action: () => void): void {
+  let open = emitters.length;
+  emitters.forEach((emitter) => emitter.once('close', () => (open -= 1) === 0 && action()));
 }

@@ -31,11 +31,6 @@ export const intendedDifferences: readonly IntendedDifference[] = [
     why: 'in front of the command, as leader, stands who ends its daemons with it',
   },
   {
-    scripts: ['pipes', 'sandboxes'],
-    place: /^streams as files: /,
-    why: 'the pipes of Node are sockets, which cannot be opened by name',
-  },
-  {
     scripts: ['http'],
     place: /^(get|post|redirect)\.body$|^deltas$/,
     why: 'accept-encoding has a blank after its comma',

@@ -10,6 +10,8 @@ import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxM
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
 import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
+import type { PipeFactory } from '../../terminal/pipeFactory.ts';
+import { pipeFactory } from '../../terminal/pipeFactory.ts';
 import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
 import { environmentUnder } from '../environmentUnder.ts';
@@ -111,6 +113,10 @@ async function startLocal(
     return fail(problem);
   }
   const isTty = params.tty !== undefined;
+  const pipes = sandbox.companion === undefined ? undefined : pipeFactory(sandbox.companion);
+  if (!isTty && params.streams === undefined) {
+    pipes?.prepare();
+  }
   const launch = await sandbox.transform(params.policy, {
     argv: params.argv,
     cwd: params.cwd,
@@ -130,7 +136,7 @@ async function startLocal(
   if (!launch.ok) {
     return launch;
   }
-  const child = await startChild(launch.value, params);
+  const child = await startChild(launch.value, params, pipes);
   if (!child.ok) {
     await launch.value.release();
     return child;
@@ -141,6 +147,7 @@ async function startLocal(
 async function startChild(
   launch: Launch,
   params: LocalStartParams,
+  pipes: PipeFactory | undefined,
 ): Promise<Result<ChildHandle, SpawnError>> {
   const argv = await startableArgv(launch);
   if (!argv.ok) {
@@ -160,6 +167,7 @@ async function startChild(
             ...spec,
             pipeStdin: params.pipeStdin ?? false,
             drainsFully: params.drainsFully ?? false,
+            ...(pipes !== undefined && { pipes }),
           })
         : await startPtyChild({ ...spec, size: params.tty }),
     );

@@ -264,6 +264,10 @@ const char *part_called(char **envp);
 /* Asks the runtime, and does what it says: becomes the program, ends with a message, or as what runs in its place did. */
 void ask_about_part(const char *name, char **argv, char **envp) __attribute__((noreturn));
 
+/* pipes.c */
+/* Makes pipes for that process, this one's parent, until it ends. */
+void make_pipes(word parent) __attribute__((noreturn));
+
 /* adopt.c */
 /* Runs the command with the standard streams that come over the connection which is its input. */
 void adopt(char **argv, char **envp) __attribute__((noreturn));

@@ -43,6 +43,8 @@
  *       Without a sandbox: see own.c.
  *   launch --adopt -- ARGV...
  *       Takes its standard streams from a connection: see adopt.c.
+ *   launch --pipes PARENT
+ *       Makes pipes for the runtime: see pipes.c.
  *   launch, called by a link in /run/cordon/parts
  *       Inside: asks the runtime about the program with the name of the link: see part.c.
  *   launch --landlock-version
@@ -117,6 +119,9 @@ __attribute__((used)) void launch(word *stack) {
   }
   if (stack[0] > 3 && is_same(argv[1], "--adopt") && is_same(argv[2], "--")) {
     adopt(argv + 3, envp);
+  }
+  if (stack[0] == 3 && is_same(argv[1], "--pipes")) {
+    make_pipes(number_in(argv[2]));
   }
   if (stack[0] > 4 && is_same(argv[1], "--own") && is_same(argv[3], "--")) {
     own(number_in(argv[2]), argv + 4, envp);
