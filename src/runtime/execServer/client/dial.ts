@@ -1,5 +1,4 @@
 import { constants } from 'node:buffer';
-import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { lstat } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -99,27 +98,6 @@ async function expectOwn(path: string): Promise<void> {
   if (!socket.isSocket() || socket.uid !== user) {
     throw new Error(`${path} is not a socket of this user`);
   }
-}
-
-/**
- * To a server on the standard streams of a program that is started for each connection: `ssh host …`, or the server
- * itself. The program is killed with the connection; the end of its errors is the reason when it ends by itself.
- */
-export function dialChild(argv: readonly [string, ...string[]], env?: NodeJS.ProcessEnv): Dial {
-  return async (signal) => {
-    const [file, ...args] = argv;
-    const child = spawn(file, args, { stdio: ['pipe', 'pipe', 'pipe'], ...(env && { env }) });
-    child.on('error', () => {});
-    await once(child, 'spawn', { signal });
-    let errors = '';
-    child.stderr.setEncoding('utf8').on('data', (text: string) => {
-      errors = (errors + text).slice(-mostErrorText);
-    });
-    return linesTransport(child.stdout, child.stdin, `exec-server stdio of ${file}`, {
-      close: () => void child.kill('SIGKILL'),
-      reason: () => (errors.trim() === '' ? undefined : `${file}: ${errors.trim()}`),
-    });
-  };
 }
 
 const mostErrorText = 2_000;

@@ -1,15 +1,11 @@
 import type { Log } from '../../../base/log.ts';
 import type { Door } from '../../../sandbox/sandboxManager.ts';
-import type { ResultOf } from '../protocol/methods.ts';
 import type { ClientState, ExecClient } from './execClient.ts';
 import { RemoteDoors } from './remoteDoors.ts';
 import { RemoteProcess } from './remoteProcess.ts';
 import type { RemoteProcessOptions } from './remoteProcess.ts';
 import type { ClientTiming } from './timing.ts';
 import { defaultTiming } from './timing.ts';
-
-/** A process of which the server told, as in the answer of `cordon/process/list`. */
-export type ListedProcess = ResultOf<'cordon/process/list'>['processes'][number];
 
 /** The processes of one session: brings each its events, through every connection, and its end when there is none. */
 export class RemoteProcesses {
