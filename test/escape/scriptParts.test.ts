@@ -6,11 +6,14 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { findGround } from '../../src/runtime/children/ground.ts';
+import type { ExecBackend } from '../../src/runtime/exec/execBackend.ts';
 import { WorkFolder } from '../../src/runtime/exec/workFolder.ts';
 import { openRuntimeFolder } from '../../src/sandbox/linux/runtimeFolder.ts';
 import type { RuleSet } from '../../src/sandbox/rules/rule.ts';
 import { noRules } from '../../src/sandbox/rules/rule.ts';
 import type { Command, SandboxManager } from '../../src/sandbox/sandboxManager.ts';
+import type { LocalPrograms } from '../harness/localEnvironment.ts';
+import { createLocalPrograms } from '../harness/localEnvironment.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import type { TestRuntime } from '../harness/testRuntime.ts';
@@ -250,16 +253,27 @@ describe('A script cannot make an allowed part of it run its own code', function
   });
 });
 
-describe('A script cannot misuse the door for its parts', function () {
-  this.timeout(120_000);
-  let test: TestRuntime;
-  beforeEach(async () => {
-    test = await createTestRuntime({}, process.env, { rules: allowing('uname') });
-  });
-  afterEach(() => test.dispose());
+for (const where of ['in this process', 'in the server of this machine']) {
+  describe(`A script cannot misuse the door for its parts ${where}`, function () {
+    this.timeout(120_000);
+    let programs: LocalPrograms;
+    let backend: ExecBackend | undefined;
+    let test: TestRuntime;
+    before(async () => {
+      programs = await createLocalPrograms();
+      backend = where === 'in this process' ? undefined : programs.open().backend;
+    });
+    after(() => programs.dispose());
+    beforeEach(async () => {
+      test = await createTestRuntime({}, process.env, {
+        rules: allowing('uname'),
+        ...(backend && { backend }),
+      });
+    });
+    afterEach(() => test.dispose());
 
-  /** A client of its own, in the sandbox: connects for each list of frames and prints what comes back. */
-  const client = `
+    /** A client of its own, in the sandbox: connects for each list of frames and prints what comes back. */
+    const client = `
     const { connect } = require('node:net');
     const frame = (letter, rest) => {
       const body = Buffer.concat([Buffer.from(letter), Buffer.from(rest)]);
@@ -279,14 +293,14 @@ describe('A script cannot misuse the door for its parts', function () {
       socket.on('close', () => { console.log(name + ': ' + (answer[0] ?? 'nothing')); resolve(answer.slice(1)); });
       socket.write(bytes);
     });`;
-  async function attack(code: string): Promise<string> {
-    await writeFile(join(test.root, 'attack.cjs'), `${client}\n(async () => { ${code} })();`);
-    const cmd = '"$CORDON_NODE" attack.cjs; uname';
-    return (await test.call('exec_command', { cmd, login: false, yield_time_ms: 30_000 })).text;
-  }
+    async function attack(code: string): Promise<string> {
+      await writeFile(join(test.root, 'attack.cjs'), `${client}\n(async () => { ${code} })();`);
+      const cmd = '"$CORDON_NODE" attack.cjs; uname';
+      return (await test.call('exec_command', { cmd, login: false, yield_time_ms: 30_000 })).text;
+    }
 
-  it('by forged frames', async () => {
-    const text = await attack(`
+    it('by forged frames', async () => {
+      const text = await attack(`
       await talk(Buffer.alloc(1000, 255), 'garbage');
       await talk(frame('A', ''), 'empty');
       await talk(frame('S', '\\x09'), 'signal first');
@@ -297,18 +311,18 @@ describe('A script cannot misuse the door for its parts', function () {
       await talk(ask(process.cwd() + '/..', 'uname'), 'above');
       await talk(Buffer.concat([ask(process.cwd(), 'uname'), frame('S', '\\x09')]), 'forbidden signal');
       await talk(ask(process.cwd(), 'uname'), 'honest');`);
-    for (const name of ['garbage', 'signal first', 'streams for nobody']) {
-      assert.match(text, new RegExp(`${name}: nothing`), text);
-    }
-    for (const name of ['empty', 'path', 'relative path', 'elsewhere', 'above']) {
-      assert.match(text, new RegExp(`${name}: R`), text);
-    }
-    assert.match(text, /forbidden signal: (nothing|E)/);
-    assert.match(text, /honest: E[^]*Linux/);
-  });
+      for (const name of ['garbage', 'signal first', 'streams for nobody']) {
+        assert.match(text, new RegExp(`${name}: nothing`), text);
+      }
+      for (const name of ['empty', 'path', 'relative path', 'elsewhere', 'above']) {
+        assert.match(text, new RegExp(`${name}: R`), text);
+      }
+      assert.match(text, /forbidden signal: (nothing|E)/);
+      assert.match(text, /honest: E[^]*Linux/);
+    });
 
-  it('by connecting twice with the word for its streams', async () => {
-    const text = await attack(`
+    it('by connecting twice with the word for its streams', async () => {
+      const text = await attack(`
       const key = await new Promise((resolve) => {
         const socket = connect('/run/cordon/parts.sock');
         socket.on('data', (chunk) => resolve(chunk.subarray(5, 37).toString('latin1')));
@@ -322,32 +336,72 @@ describe('A script cannot misuse the door for its parts', function () {
       });
       await talk(frame('H', key), 'second');
       process.exit();`);
-    assert.match(text, /first got 1\n[^]*second: nothing/);
-  });
+      assert.match(text, /first got 1\n[^]*second: nothing/);
+    });
 
-  it('of another session', async () => {
-    const folder = openRuntimeFolder(process.env, tmpdir());
-    assert.ok(folder.ok);
-    const doors = (): readonly string[] =>
-      readdirSync(folder.value).filter((name) => name.startsWith('part-'));
-    const before = doors();
-    const session = await test.open('sleep 60', { login: false });
-    const path = join(realpathSync(folder.value), doors().find((name) => !before.includes(name)) ?? '');
-    const text = await attack(`
+    it('of another session', async () => {
+      const folder = openRuntimeFolder(process.env, tmpdir());
+      assert.ok(folder.ok);
+      const doors = (): readonly string[] =>
+        readdirSync(folder.value).filter((name) => name.startsWith('part-'));
+      const before = doors();
+      const session = await test.open('sleep 60', { login: false });
+      const path = join(realpathSync(folder.value), doors().find((name) => !before.includes(name)) ?? '');
+      const text = await attack(`
       const socket = connect(${JSON.stringify(path)});
       socket.on('error', ({ code }) => console.log('other: ' + code));
       socket.on('connect', () => { console.log('other: reached'); socket.destroy(); });`);
-    assert.match(text, /other: (ENOENT|EACCES)/);
-    const isReached = await new Promise((resolve) => {
-      const socket = connect(path);
-      socket.once('error', () => resolve(false));
-      socket.once('connect', () => resolve(true));
-      socket.once('connect', () => socket.destroy());
+      assert.match(text, /other: (ENOENT|EACCES)/);
+      const isReached = await new Promise((resolve) => {
+        const socket = connect(path);
+        socket.once('error', () => resolve(false));
+        socket.once('connect', () => resolve(true));
+        socket.once('connect', () => socket.destroy());
+      });
+      assert.equal(isReached, true);
+      await session.terminate();
     });
-    assert.equal(isReached, true);
-    await session.terminate();
+
+    it('by thousands of connections that say nothing, or nothing but garbage', async () => {
+      const text = await attack(`
+      let away = 0;
+      const silent = Array.from({ length: 3000 }, () => connect('/run/cordon/parts.sock'));
+      silent.forEach((socket) => socket.on('error', () => {}).on('close', () => away++));
+      while (away < 3000 - 256) await new Promise((resolve) => setTimeout(resolve, 10));
+      console.log('left: ' + (3000 - away));
+      silent.forEach((socket) => socket.destroy());
+      for (let round = 0; round < 20; round++) {
+        await Promise.all(Array.from({ length: 100 }, () => new Promise((resolve) =>
+          connect('/run/cordon/parts.sock').on('error', () => {}).on('close', resolve).write(Buffer.alloc(100_000, round)))));
+      }
+      await talk(ask(process.cwd(), 'uname'), 'honest');`);
+      assert.match(text, /left: (1?\d?\d|2[0-4]\d|25[0-6])\n[^]*honest: E[^]*Linux/);
+    });
+
+    it('by a question that does not end, however small its pieces', async () => {
+      const text = await attack(`
+      const whole = ask(process.cwd(), 'uname', 'x'.repeat(100_000));
+      await Promise.all([
+        talk(whole.subarray(0, 30), 'half'),
+        talk(whole.subarray(0, 2), 'half of a size'),
+        talk('', 'silence'),
+        new Promise((resolve) => {
+          const socket = connect('/run/cordon/parts.sock');
+          socket.on('error', () => {}).on('close', resolve);
+          socket.on('close', () => console.log('drops: nothing'));
+          let at = 0;
+          const drip = () => socket.destroyed || socket.write(whole.subarray(at++, at), () => setTimeout(drip, 20));
+          drip();
+        }),
+      ]);
+      await talk(ask(process.cwd(), 'uname'), 'honest');`);
+      for (const name of ['half', 'half of a size', 'silence', 'drops']) {
+        assert.match(text, new RegExp(`${name}: nothing`), text);
+      }
+      assert.match(text, /honest: E[^]*Linux/);
+    });
   });
-});
+}
 
 describe('A script cannot move the folder of a part away', function () {
   this.timeout(120_000);
@@ -391,6 +445,14 @@ describe('A script cannot move the folder of a part away', function () {
     assert.equal(pwd(held.place), join(folder.path, 'gone'));
     assert.equal(pwd(held.path), decoy);
     assert.equal(await held.isInPlace(), false);
+    const programs = await createLocalPrograms();
+    const { backend } = programs.open();
+    const policy = testPolicy('/', { mode: 'danger-full-access' });
+    const start = (more: object) => backend.start({ argv: ['/bin/pwd'], cwd: sub, env: {}, policy, ...more });
+    const refused = await start({ folder: held.identity });
+    assert.match(refused.ok ? '' : refused.error.message, /is not the one any more/);
+    assert.equal((await start({})).ok, true);
+    await programs.dispose();
     await held.close();
     await folder.dispose();
   });

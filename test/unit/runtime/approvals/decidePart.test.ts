@@ -4,7 +4,7 @@ import { decidePart } from '../../../../src/runtime/approvals/decidePart.ts';
 import type { Ways } from '../../../../src/runtime/approvals/decidePart.ts';
 import { offersForPart } from '../../../../src/runtime/approvals/offers.ts';
 import { createBashParser } from '../../../../src/sandbox/commands/bashParser.ts';
-import { askedPrograms } from '../../../../src/sandbox/rules/askedPrograms.ts';
+import { askedPrograms, restrictedPrograms } from '../../../../src/sandbox/rules/askedPrograms.ts';
 import { judgeCommand } from '../../../../src/sandbox/rules/judgeCommand.ts';
 import type { PrefixRule } from '../../../../src/sandbox/rules/rule.ts';
 import { noRules } from '../../../../src/sandbox/rules/rule.ts';
@@ -85,6 +85,7 @@ describe('the programs that are asked about', () => {
     ];
     assert.deepEqual(askedPrograms({ prefixes }), ['git', 'npm', 'yarn', 'gh']);
     assert.deepEqual(askedPrograms(noRules), []);
+    assert.deepEqual(restrictedPrograms({ prefixes }), ['git', 'npm', 'yarn']);
   });
 
   it('are no more than a sandbox takes', () => {
