@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { join } from 'node:path';
 import { uriOf } from '../../src/runtime/execServer/protocol/fileUri.ts';
 import type { SandboxContext } from '../../src/runtime/execServer/protocol/sandboxContext.ts';
-import type { CodexServer } from '../harness/codexServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { startCordonServer } from '../harness/cordonServer.ts';
 import type { FaultyProxy } from '../harness/faultyProxy.ts';
@@ -47,13 +47,13 @@ export async function measureExecServer(rounds = 60): Promise<void> {
   }
 }
 
-type Servers = Readonly<Record<string, CodexServer>>;
+type Servers = Readonly<Record<string, SpawnedServer>>;
 
 /** A session on each server while `run` lasts. */
 async function onEach(
   servers: Servers,
   run: (sides: readonly (readonly [name: string, side: Side])[]) => Promise<void>,
-  urlOf: (name: string, server: CodexServer) => string = (_, { url }) => url,
+  urlOf: (name: string, server: SpawnedServer) => string = (_, { url }) => url,
 ): Promise<void> {
   const sides: [string, Side][] = [];
   for (const [name, server] of Object.entries(servers)) {

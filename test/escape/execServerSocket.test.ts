@@ -7,7 +7,7 @@ import { dialUnixSocket } from '../../src/runtime/execServer/client/dial.ts';
 import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
 import { spawnServer } from '../../src/runtime/environments/local/spawnServer.ts';
 import type { NetworkMode } from '../../src/sandbox/policy/policy.ts';
-import type { CordonServer } from '../harness/cordonServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCordonServer } from '../harness/cordonServer.ts';
 import { testPolicy } from '../harness/testRuntime.ts';
 import type { ProcessEntry } from '../harness/processes.ts';
@@ -78,7 +78,7 @@ describe('A command cannot reach the server that runs commands', function () {
     const [shared, other] = [new Arena(), new Arena()];
     const places = [shared, other].map(({ folder: path }) => join(path, 'sockets'));
     const go = join(shared.root, 'go');
-    const servers: CordonServer[] = [];
+    const servers: SpawnedServer[] = [];
     try {
       for (const place of places) {
         mkdirSync(place, { mode: 0o700 });

@@ -4,7 +4,7 @@ import { dialWebSocket } from '../../src/runtime/execServer/client/dial.ts';
 import type { ExecClient } from '../../src/runtime/execServer/client/execClient.ts';
 import { RemoteBackend } from '../../src/runtime/execServer/client/remoteBackend.ts';
 import { describeClientFaults } from '../harness/clientFaultSuite.ts';
-import type { CodexServer } from '../harness/codexServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { describeBackend } from '../harness/execBackendSuite.ts';
 import { describeExecTools } from '../harness/execToolsSuite.ts';
@@ -13,7 +13,7 @@ import type { CreateTestRuntime } from '../harness/testRuntime.ts';
 import { createTestRuntime } from '../harness/testRuntime.ts';
 
 describe('Cordon as a client of the real codex exec-server', () => {
-  let server: CodexServer;
+  let server: SpawnedServer;
   let client: ExecClient;
   before(async () => {
     server = await startCodexServer();

@@ -12,7 +12,7 @@ import { nodeMachine } from '../../src/sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import { resolvePolicy } from '../../src/sandbox/policy/resolve.ts';
 import type { PolicySettings } from '../../src/sandbox/policy/settings.ts';
-import type { CodexServer } from '../harness/codexServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 
 /** Whether a script for bash in the root ends with 0. `OUT` is a folder beside the root, `PORT` a listener's. */
@@ -65,7 +65,7 @@ const probes: readonly Probe[] = [
 
 describe('A policy of ours, enforced by the real codex exec-server', function () {
   this.timeout(60_000);
-  let server: CodexServer;
+  let server: SpawnedServer;
   let client: ExecClient;
   let folder: string;
   let root: string;

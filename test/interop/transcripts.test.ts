@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { startCodexServer } from '../harness/codexServer.ts';
-import type { CodexServer } from '../harness/codexServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCordonServer } from '../harness/cordonServer.ts';
 import { openTestClient } from '../harness/execServer.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
@@ -13,8 +13,8 @@ import { scripts } from './transcriptScripts.ts';
 
 describe('codex exec-server and ours, by the same requests', function () {
   this.timeout(120_000);
-  let peer: CodexServer;
-  let own: CodexServer;
+  let peer: SpawnedServer;
+  let own: SpawnedServer;
   before(async () => {
     peer = await startCodexServer();
     own = await startCordonServer('ws://127.0.0.1:0', [], { ...process.env, TMPDIR: '/tmp' });
@@ -42,7 +42,7 @@ describe('codex exec-server and ours, by the same requests', function () {
     });
   }
 
-  async function record(script: Script, server: CodexServer): Promise<Transcript> {
+  async function record(script: Script, server: SpawnedServer): Promise<Transcript> {
     const folder = await createTemporaryFolder('transcript');
     const client = await openTestClient(server.url);
     try {

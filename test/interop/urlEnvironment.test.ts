@@ -10,7 +10,7 @@ import type { Plan } from '../../src/patch/plan/plan.ts';
 import type { Environment } from '../../src/runtime/environments/environment.ts';
 import { urlProvider } from '../../src/runtime/environments/urlEnvironment.ts';
 import { createRemoteFileSystem } from '../../src/runtime/patches/remoteFileSystem.ts';
-import type { CodexServer } from '../harness/codexServer.ts';
+import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { describePatches } from '../harness/patchSuite.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
@@ -22,7 +22,7 @@ import { Planner, planOf } from '../runtime/patch/plans.ts';
 const services = { log: silentLog, bundleFolder: '/no/bundle', version: '0.0.0' };
 
 describe('an environment of type url, on the real codex exec-server', () => {
-  let server: CodexServer;
+  let server: SpawnedServer;
   let folder: TemporaryFolder;
   let environment: Environment | undefined;
 

@@ -5,7 +5,7 @@ import { dialUnixSocket } from '../../../src/runtime/execServer/client/dial.ts';
 import type { ExecClient } from '../../../src/runtime/execServer/client/execClient.ts';
 import { RemoteBackend } from '../../../src/runtime/execServer/client/remoteBackend.ts';
 import { describeClientFaults } from '../../harness/clientFaultSuite.ts';
-import type { CordonServer } from '../../harness/cordonServer.ts';
+import type { SpawnedServer } from '../../harness/spawnedServer.ts';
 import { startCordonServer } from '../../harness/cordonServer.ts';
 import { describeBackend } from '../../harness/execBackendSuite.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -13,7 +13,7 @@ import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 
 describe('the client of Cordon’s own exec-server', () => {
   let folder: TemporaryFolder;
-  let server: CordonServer;
+  let server: SpawnedServer;
   let client: ExecClient;
   before(async () => {
     folder = await createTemporaryFolder('client');

@@ -6,7 +6,7 @@ import { dialUnixSocket } from '../../../src/runtime/execServer/client/dial.ts';
 import type { ExecClient } from '../../../src/runtime/execServer/client/execClient.ts';
 import { uriOf } from '../../../src/runtime/execServer/protocol/fileUri.ts';
 import { toWire } from '../../../src/runtime/execServer/services/sandboxContext/wirePolicy.ts';
-import type { CordonServer } from '../../harness/cordonServer.ts';
+import type { SpawnedServer } from '../../harness/spawnedServer.ts';
 import { startCordonServer } from '../../harness/cordonServer.ts';
 import { contextOf } from '../../harness/sandboxContexts.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -16,7 +16,7 @@ import { testPolicy } from '../../harness/testRuntime.ts';
 /** All of it lies in a folder that the policy lets be written. */
 describe('what an exec-server and its client rely on is not written on behalf of what is confined', () => {
   let folder: TemporaryFolder;
-  let server: CordonServer;
+  let server: SpawnedServer;
   let client: ExecClient;
   before(async () => {
     folder = await createTemporaryFolder('own');
