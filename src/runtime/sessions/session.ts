@@ -3,7 +3,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Finding } from '../../sandbox/aftermath/finding.ts';
 import type { Denial } from '../../sandbox/denials/denial.ts';
 import { describeDenials } from '../../sandbox/describeDenial.ts';
-import { thisPerson } from '../../sandbox/denials/person.ts';
+import { anyPerson, thisPerson } from '../../sandbox/denials/person.ts';
 import { canonicalize } from '../../sandbox/policy/nodeMachine.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
@@ -16,6 +16,7 @@ import type {
   TerminalSize,
   WriteStatus,
 } from '../exec/execBackend.ts';
+import { localName } from '../environments/environment.ts';
 import type { Root } from '../roots.ts';
 import { HeadTailBuffer } from './headTailBuffer.ts';
 import type { Screen, ScreenOptions } from './screen.ts';
@@ -38,6 +39,9 @@ const denialTailBytes = 64 * 1024;
 const gapNotice = Buffer.from(
   '\r\n[some output is missing here: the connection to the machine broke, and it keeps only the newest MiB]\r\n',
 );
+
+/** What is at a path of another machine is not known here: it is taken as it is named, and for anybody's. */
+const elsewhere = { canonicalize: (path: string) => path, person: anyPerson } as const;
 
 export interface SessionInfo {
   readonly record: SessionRecord;
@@ -319,8 +323,7 @@ export class Session implements SessionView {
       policy: this.policy,
       exitCode,
       cwd: this.cwd,
-      canonicalize,
-      person: thisPerson,
+      ...(this.environment === localName ? { canonicalize, person: thisPerson } : elsewhere),
       blockedRequests: requests,
       deniedCalls: calls,
     });

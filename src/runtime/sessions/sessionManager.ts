@@ -155,13 +155,16 @@ export class SessionManager {
       return [];
     }
     const { Screen } = await import('./screen.ts');
-    return found.flatMap(({ process, retained, label, environment = localName }: FoundProcess) => {
-      const record = readRecord(label, environment);
-      if (record === undefined || this.get(record.id) !== undefined) {
+    return ownFirst(found).flatMap(({ process, retained, label, environment = localName }) => {
+      const known = readRecord(label, environment);
+      if (known === undefined) {
         // Nobody could ever name it.
         void process.terminate();
         return [];
       }
+      // What a machine says of its sessions must not cost another one its own.
+      const record = this.#isFree(known.id) ? known : { ...known, id: this.#freeId() };
+      this.#reserved.delete(record.id);
       const { size } = record;
       const advice = adviseOn(record);
       const session = new Session(process, {
@@ -170,6 +173,9 @@ export class SessionManager {
         ...(advice && { adviseOn: advice }),
         ...(size && { createScreen: (options) => new Screen({ ...options, size }) }),
       });
+      if (record !== known) {
+        session.note({});
+      }
       if (record.isForgotten) {
         this.#archive(session);
       } else {
@@ -211,10 +217,20 @@ export class SessionManager {
   #freeId(): number {
     for (;;) {
       const id = randomInt(firstId, lastId + 1);
-      if (this.get(id) === undefined && !this.#reserved.has(id)) {
+      if (this.#isFree(id)) {
         this.#reserved.add(id);
         return id;
       }
     }
   }
+
+  #isFree(id: number): boolean {
+    return this.get(id) === undefined && !this.#reserved.has(id);
+  }
+}
+
+/** Of two sessions with one number, the one of this machine keeps it. */
+function ownFirst(found: readonly FoundProcess[]): readonly FoundProcess[] {
+  const isOwn = ({ environment = localName }: FoundProcess): boolean => environment === localName;
+  return [...found.filter(isOwn), ...found.filter((process) => !isOwn(process))];
 }

@@ -69,6 +69,8 @@ class Survivor {
 class Machine implements ExecBackend {
   readonly processes: Survivor[] = [];
   environment: string | undefined;
+  /** Where some of them are, whatever the others are. */
+  readonly placed = new Map<Survivor, string>();
 
   async start(params: StartParams) {
     const started = new Survivor(params);
@@ -80,7 +82,7 @@ class Machine implements ExecBackend {
     return Promise.all(
       this.processes.map(async (process) => {
         const retained: ReadResult = await process.window.read({ afterSeq: 0 });
-        const { environment } = this;
+        const environment = this.placed.get(process) ?? this.environment;
         return {
           ...{ process: process.look(), retained, label: process.label },
           ...(environment !== undefined && { environment }),
@@ -266,6 +268,28 @@ describe('sessions from before a reload', () => {
       [local, rootHere, honest].map(({ isTerminated }) => isTerminated),
       [true, true, false],
     );
+  });
+
+  it('keep their number when another machine claims it, whose sessions get others', async () => {
+    const far = { environment: 'far', root: { ...root, environment: 'far' } };
+    const squatters = [await claimed(far), await claimed(far)];
+    const { session, process } = await start();
+    for (const squatter of squatters) {
+      machine.placed.set(squatter, 'far');
+      const record = JSON.parse(squatter.label) as object;
+      squatter.label = JSON.stringify({ ...record, id: session.id });
+    }
+    const restored = await reload();
+    assert.deepEqual(
+      machine.processes.map(({ isTerminated }) => isTerminated),
+      [false, false, false],
+    );
+    assert.equal(new Set(restored.map(({ id }) => id)).size, 3);
+    sessions.use(session.id)?.write('mine');
+    assert.deepEqual(process.written, ['mine']);
+    // The new numbers are those of the next window, too.
+    const numbers = restored.map(({ id }) => id).toSorted();
+    assert.deepEqual((await reload()).map(({ id }) => id).toSorted(), numbers);
   });
 
   it('are left out when their policy is none, which spoils no other', async () => {
