@@ -109,9 +109,10 @@ async function runOnInheritedStdio(
   for (const signal of passedSignals) {
     process.on(signal, () => {
       const pid = child.pid as number;
-      void (isUnsandboxed(policy)
+      const { sandbox } = launch.value;
+      void (sandbox === 'none'
         ? signalGroup(pid, signal)
-        : signalSandboxedGroup(pid, signal) || signalGroup(pid, signal));
+        : signalSandboxedGroup(pid, signal, sandbox) || signalGroup(pid, signal));
     });
   }
   return exitCode.finally(async () => tell(await launch.value.release()));

@@ -23,12 +23,18 @@ export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean
 
 /**
  * Signals the command that runs below a launcher, so that its own traps run: a signal to the launcher
- * itself would end the whole sandbox at once. The command is the child of the launcher's only child.
+ * itself would end the whole sandbox at once. The command is the first child of the launcher's only child, which is
+ * process 1 of its namespace; before that, the child is for a moment the one that starts the keeper.
  * False when it is not running (yet, or any more).
  */
-export function signalSandboxedGroup(launcher: number, signal: NodeJS.Signals): boolean {
+export function signalSandboxedGroup(
+  launcher: number,
+  signal: NodeJS.Signals,
+  sandbox: Exclude<SandboxType, 'none'>,
+): boolean {
   const [init] = childrenOf(launcher);
-  const [command] = init === undefined ? [] : childrenOf(init);
+  const [command] =
+    init === undefined || (sandbox === 'bubblewrap' && !isFirstOfNamespace(init)) ? [] : childrenOf(init);
   return command !== undefined && (signalGroup(command, signal) || signalProcess(command, signal));
 }
 
@@ -52,6 +58,15 @@ export function killSandbox(launcher: number, sandbox: Exclude<SandboxType, 'non
 function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
   try {
     return process.kill(pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+function isFirstOfNamespace(pid: number): boolean {
+  try {
+    // Its number here comes first, the one in its own namespace last.
+    return /^NSpid:(\t\d+)+\t1$/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'));
   } catch {
     return false;
   }

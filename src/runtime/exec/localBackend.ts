@@ -288,7 +288,7 @@ class StartedProcess implements LocalProcess {
       return false;
     }
     const { pid } = this.#child;
-    return this.sandbox === 'none' ? signalGroup(pid, name) : signalSandboxedGroup(pid, name);
+    return this.sandbox === 'none' ? signalGroup(pid, name) : signalSandboxedGroup(pid, name, this.sandbox);
   }
 
   get retainedBytes(): number {
