@@ -176,9 +176,10 @@ describe('A command without a sandbox', function () {
       });
 
       it('has no descriptors but its streams, whatever this program was started with', async () => {
-        const { child, output } = await start('ls /proc/$$/fd | xargs echo', isTty);
+        // The last one is what the shell reads the folder by.
+        const { child, output } = await start('cd /proc/$$/fd; echo *', isTty);
         await child.closed;
-        assert.equal(output().trim(), '0 1 2');
+        assert.equal(output().trim(), '0 1 2 3');
       });
 
       it('ends as it ends without a companion', async () => {
