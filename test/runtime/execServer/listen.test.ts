@@ -146,21 +146,24 @@ describe('cordon exec-server listens', function () {
     assert.match(refusal('--listen', 'ws://192.0.2.1:0', ...token), /that this machine has/);
   });
 
-  it('with a token in a file that others can read, after a warning', () => {
-    const file = join(folder.path, 'token');
-    writeFileSync(file, 'secret', { mode: 0o644 });
-    const warning = (): string =>
-      spawnSync(
-        process.execPath,
-        [
-          ...[cordonCli, 'exec-server', '--exit-when-idle', '0'],
-          ...['--ws-auth', 'capability-token', '--ws-token-file', file],
-        ],
-        { encoding: 'utf8', timeout: 20_000 },
-      ).stderr;
-    assert.match(warning(), /--ws-token-file .* can be read or written by others.*chmod 600/);
-    chmodSync(file, 0o600);
-    assert.equal(warning(), '');
+  it('with a secret in a file that others can read, after a warning', () => {
+    for (const [mode, flag] of [
+      ['capability-token', '--ws-token-file'],
+      ['signed-bearer-token', '--ws-shared-secret-file'],
+    ] as const) {
+      const file = join(folder.path, mode);
+      writeFileSync(file, 's'.repeat(32), { mode: 0o644 });
+      const warning = (): string =>
+        spawnSync(
+          process.execPath,
+          [cordonCli, 'exec-server', '--exit-when-idle', '0', '--ws-auth', mode, flag, file],
+          { encoding: 'utf8', timeout: 20_000 },
+        ).stderr;
+      assert.ok(warning().startsWith(`cordon exec-server: ${flag} ${file} can be read or written by others`));
+      assert.match(warning(), /^[^\n]*: chmod 600 \S+\n$/);
+      chmodSync(file, 0o600);
+      assert.equal(warning(), '');
+    }
   });
 
   describe('to those with the right token:', () => {

@@ -163,13 +163,23 @@ describe('the server on a host', () => {
 
   it('needs Node', () => assertFails({ nodePath: '/no/node' }, 'not-installed', /\/no\/node/));
 
-  it('needs a new Node', async () => {
-    const old = join(server.home, 'old-node');
-    const pretended = `Object.defineProperty(process.versions,'node',{value:'18.20.1'})`;
-    await writeFile(join(server.home, 'old.js'), pretended);
-    await writeFile(old, `#!/bin/sh\nexec '${process.execPath}' -r '${server.home}/old.js' "$@"\n`);
-    await chmod(old, 0o755);
-    await assertFails({ nodePath: old }, 'wrong-version', /Node 18\.20\.1.* needs 22/);
+  it('needs a Node that decompresses zstd', async () => {
+    /** A Node that takes itself for another version. */
+    const pretending = async (version: string): Promise<string> => {
+      const path = join(server.home, `node-${version}`);
+      const pretended = `Object.defineProperty(process.versions,'node',{value:'${version}'})`;
+      await writeFile(`${path}.js`, pretended);
+      await writeFile(path, `#!/bin/sh\nexec '${process.execPath}' -r '${path}.js' "$@"\n`);
+      await chmod(path, 0o755);
+      return path;
+    };
+    for (const version of ['4.9.1', '18.20.1', '22.14.0', '23.7.0']) {
+      const needs = new RegExp(`Node ${version.replaceAll('.', '\\.')}.* needs 22\\.15 or newer.* 23\\.8`);
+      await assertFails({ nodePath: await pretending(version) }, 'wrong-version', needs);
+    }
+    for (const version of ['22.15.0', '23.8.0', '24.0.0']) {
+      await assertServes({ nodePath: await pretending(version) });
+    }
   });
 
   it('needs programs for the processor', async () => {

@@ -50,4 +50,14 @@ export const hostProblems = [
 ] as const;
 export type HostProblem = (typeof hostProblems)[number];
 
-export const oldestNode = 22;
+/**
+ * By major version, the first minor one that will do, oldest first; every later major one does. The server decompresses
+ * zstd, for which Node has had the means since then.
+ */
+export const oldestNodes = [
+  [22, 15],
+  [23, 8],
+] as const;
+
+/** For people. */
+export const oldestNode = '22.15 or newer, of 23 at least 23.8';

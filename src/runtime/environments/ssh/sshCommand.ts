@@ -1,4 +1,4 @@
-import { oldestNode } from './hostWords.ts';
+import { oldestNodes } from './hostWords.ts';
 
 /**
  * Never asks anybody anything, and takes nothing along to the host: no agent, no ticket, no forwarded port, no display,
@@ -57,7 +57,9 @@ while (left > 0) {
   if (count === 0) process.exit(1);
   left -= count;
 }
-if (parseInt(version, 10) < ${oldestNode}) {
+var parts = version.split("."), major = Number(parts[0]), minor = Number(parts[1]), oldest = ${JSON.stringify(oldestNodes)};
+var isOld = major < oldest[0][0] || oldest.some(function (first) { return major === first[0] && minor < first[1]; });
+if (isOld) {
   var said = { kind: "problem", problem: "old-node", detail: version };
   process.stdout.write("\\n" + word + " " + JSON.stringify(said) + "\\n");
 } else {

@@ -76,12 +76,12 @@ export function whyNoServer(
           nodePath === undefined
             ? `${host} has no node on the search path that ssh gives to commands.`
             : `${host} has no program ${nodePath}.`,
-        hint: `Install Node ${oldestNode} or newer there, or name it in "nodePath" of the environment.`,
+        hint: `Install Node there (${oldestNode}), or name it in "nodePath" of the environment.`,
       };
     case 'old-node':
       return {
         kind: 'wrong-version',
-        message: `${host} has Node ${detail}, and the server needs ${oldestNode} or newer.`,
+        message: `${host} has Node ${detail}, and the server needs ${oldestNode}.`,
         hint: 'Install a newer Node there, or name one in "nodePath" of the environment.',
       };
     case 'platform':
