@@ -21,6 +21,8 @@ import type { ParamsOf } from '../../src/runtime/execServer/protocol/methods.ts'
 import { methods } from '../../src/runtime/execServer/protocol/methods.ts';
 import type { SandboxContext } from '../../src/runtime/execServer/protocol/sandboxContext.ts';
 import type { FileMethod } from '../../src/runtime/execServer/services/files/fileMethods.ts';
+import { AnswerBudget } from '../../src/runtime/execServer/server/answerBudget.ts';
+import { longestAnswer } from '../../src/runtime/execServer/services/files/limits.ts';
 import { createFileService } from '../../src/runtime/execServer/services/files/fileService.ts';
 import { judgeByName } from '../../src/runtime/execServer/services/files/judgeByName.ts';
 import { policyJudge } from '../../src/runtime/execServer/services/files/policyJudge.ts';
@@ -502,9 +504,14 @@ describe('A file call cannot disturb others', function () {
     await client.call('fs/readFile', read);
     const pids = workersOf(process.pid);
     assert.equal(pids.length, 1);
+    // Stopped, so that calls wait in it; each has come there when others have been done so many times.
+    pids.forEach((pid) => process.kill(pid, 'SIGSTOP'));
     const inFlight = Promise.all(
       Array.from({ length: 50 }, () => outcomeOf(client.call('fs/readFile', read))),
     );
+    for (let count = 0; count < 200; count++) {
+      await client.call('fs/getMetadata', { path: read.path });
+    }
     pids.forEach((pid) => process.kill(pid, 'SIGKILL'));
     const outcomes = await inFlight;
     assert.ok(outcomes.includes(errorCodes.internal), JSON.stringify(outcomes));
@@ -524,6 +531,7 @@ function serviceWith(
   policyFor: (context: SandboxContext) => SandboxPolicy,
 ): ReturnType<typeof createFileService> {
   return createFileService({
+    answers: new AnswerBudget(longestAnswer),
     confine: async (context) => {
       try {
         return ok(policyFor(context));

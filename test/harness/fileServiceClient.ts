@@ -35,7 +35,11 @@ export class ServiceClient {
     if (!parsed.success) {
       throw new RpcError(-32_602, parsed.error.message);
     }
-    return handler(parsed.data as never, { trace: undefined, signal: this.#closed.signal });
+    return handler(parsed.data as never, {
+      trace: undefined,
+      signal: this.#closed.signal,
+      holdUntilTaken: (held) => held.dispose(),
+    });
   }
 
   /** The code of the error that a call is answered with; throws when there is none. */

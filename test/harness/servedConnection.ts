@@ -39,7 +39,11 @@ export class ServiceBench {
       throw new Error(`the service does not answer ${method}`);
     }
     const decoded = methods[method].params.parse(params) as Parameters<typeof handler>[0];
-    return handler(decoded, { trace: undefined, signal: this.#closing.signal });
+    return handler(decoded, {
+      trace: undefined,
+      signal: this.#closing.signal,
+      holdUntilTaken: (held) => held.dispose(),
+    });
   }
 
   /** The client takes nothing more until it is released. */

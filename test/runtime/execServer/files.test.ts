@@ -20,6 +20,8 @@ import { dirname, join } from 'node:path';
 import { fail } from '../../../src/base/result.ts';
 import { errorCodes, RpcError } from '../../../src/runtime/execServer/protocol/errors.ts';
 import { uriOf } from '../../../src/runtime/execServer/protocol/fileUri.ts';
+import { AnswerBudget } from '../../../src/runtime/execServer/server/answerBudget.ts';
+import { longestAnswer } from '../../../src/runtime/execServer/services/files/limits.ts';
 import { createFileService } from '../../../src/runtime/execServer/services/files/fileService.ts';
 import { ServiceClient } from '../../harness/fileServiceClient.ts';
 import { createTemporaryFolder, type TemporaryFolder } from '../../harness/temporaryFolder.ts';
@@ -40,6 +42,7 @@ describe('The file methods of the exec-server', function () {
     folder = await createTemporaryFolder('files');
     client = new ServiceClient(
       createFileService({
+        answers: new AnswerBudget(longestAnswer),
         confine: async () => fail(new RpcError(invalidParams, 'no sandbox here')),
         surroundings: () => assert.fail('nothing is confined'),
         workerArgv: [],

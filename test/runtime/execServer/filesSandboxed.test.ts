@@ -5,6 +5,8 @@ import { ok } from '../../../src/base/result.ts';
 import { errorCodes } from '../../../src/runtime/execServer/protocol/errors.ts';
 import { uriOf } from '../../../src/runtime/execServer/protocol/fileUri.ts';
 import type { SandboxContext } from '../../../src/runtime/execServer/protocol/sandboxContext.ts';
+import { AnswerBudget } from '../../../src/runtime/execServer/server/answerBudget.ts';
+import { longestAnswer } from '../../../src/runtime/execServer/services/files/limits.ts';
 import { createFileService } from '../../../src/runtime/execServer/services/files/fileService.ts';
 import type { SandboxPolicy } from '../../../src/sandbox/policy/policy.ts';
 import type { SandboxManager } from '../../../src/sandbox/sandboxManager.ts';
@@ -55,6 +57,7 @@ describe('File calls in a sandbox', function () {
       },
     };
     const service = createFileService({
+      answers: new AnswerBudget(longestAnswer),
       confine: async () => ok(policy),
       surroundings: () => ({ sandbox: counting, facts: judgeFacts }),
       workerArgv,

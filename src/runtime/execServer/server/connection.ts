@@ -1,3 +1,4 @@
+import type { Disposable } from '../../../base/disposable.ts';
 import type { Log } from '../../../base/log.ts';
 import { inSpan, traceContextOf } from '../../../base/telemetry.ts';
 import type { Message, RequestId, Trace } from '../protocol/envelope.ts';
@@ -17,6 +18,7 @@ import { isTraced } from '../protocol/tracedMethods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
+import type { SlotKind } from './ordering.ts';
 import { orderingOf } from './ordering.ts';
 import { Questions } from './questions.ts';
 import type { Call, Handlers, ServedConnection } from './service.ts';
@@ -49,7 +51,7 @@ export class Connection implements ServedConnection {
   readonly #host: ConnectionHost;
   readonly #handlers: Handlers;
   readonly #lanes = new Lanes();
-  readonly #slots: Slots;
+  readonly #slots: Readonly<Record<SlotKind, Slots>>;
   readonly #abort = new AbortController();
   readonly #questions = new Questions((message) => this.#send(message), this.#abort.signal);
   #state: 'new' | 'greeted' | 'ready' = 'new';
@@ -62,7 +64,10 @@ export class Connection implements ServedConnection {
     this.log = host.log;
     this.#transport = transport;
     this.#host = host;
-    this.#slots = new Slots(host.concurrentRequests);
+    this.#slots = {
+      work: new Slots(host.concurrentRequests),
+      'whole files': new Slots(host.concurrentRequests),
+    };
     this.#handlers = host.handlers(this);
     transport.onMessage((text) => this.#receive(text));
     transport.onDrain(() => this.#drained());
@@ -228,9 +233,10 @@ export class Connection implements ServedConnection {
   }
 
   async #dispatch({ id, name, params, size, handle, trace }: Dispatched): Promise<void> {
-    const { lanes, usesSlot } = orderingOf(name, params);
+    const { lanes, slot } = orderingOf(name, params);
     const passage = this.#lanes.enter(lanes);
-    let hasSlot = false;
+    let taken: Slots | undefined;
+    const held: Disposable[] = [];
     this.#pendingRequests++;
     this.#pendingBytes += size;
     this.#steerInput();
@@ -238,16 +244,19 @@ export class Connection implements ServedConnection {
       if (passage.ready !== undefined) {
         await passage.ready;
       }
-      if (usesSlot) {
+      if (slot !== undefined) {
         // Answers may be large: nobody begins to make one while so much waits that the client must take it first.
         await this.whenWritable();
-        const slot = this.#slots.take();
-        hasSlot = true;
-        await slot;
+        taken = this.#slots[slot];
+        await taken.take();
       }
       if (!this.closed.aborted) {
         const result = this.#traced(name, trace, (inner) =>
-          handle(params, { trace: inner, signal: this.closed }),
+          handle(params, {
+            trace: inner,
+            signal: this.closed,
+            holdUntilTaken: (one) => held.push(one),
+          }),
         );
         const settled: unknown = result instanceof Promise ? await result : result;
         this.#send({ id, result: settled ?? {} });
@@ -255,13 +264,15 @@ export class Connection implements ServedConnection {
     } catch (error) {
       this.#fail(id, error);
     } finally {
-      if (hasSlot) {
-        this.#slots.free();
-      }
+      taken?.free();
       passage.leave();
       this.#pendingRequests--;
       this.#pendingBytes -= size;
       this.#steerInput();
+      if (held.length > 0) {
+        await this.whenWritable();
+        held.forEach((one) => one.dispose());
+      }
     }
   }
 

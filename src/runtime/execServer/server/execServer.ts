@@ -1,9 +1,11 @@
 import type { SandboxManager } from '../../../sandbox/sandboxManager.ts';
 import type { ServerNetwork } from '../services/http/serverNetwork.ts';
+import { longestAnswer } from '../services/files/limits.ts';
 import type { SandboxConfiguration } from '../services/processes/backends.ts';
 import { Backends } from '../services/processes/backends.ts';
 import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
+import { AnswerBudget } from './answerBudget.ts';
 import { Connection } from './connection.ts';
 import type { Installation } from './environmentInfo.ts';
 import { environmentInfo, ownShell } from './environmentInfo.ts';
@@ -44,6 +46,8 @@ export class ExecServer {
   readonly #options: ExecServerOptions;
   readonly #sessions: Sessions;
   readonly #connections = new Set<Connection>();
+  /** One of the largest at a time, or some that are smaller. */
+  readonly #answers = new AnswerBudget(longestAnswer);
   #count = 0;
 
   constructor(options: ExecServerOptions) {
@@ -83,6 +87,7 @@ export class ExecServer {
           bundleFolder: installation.folder,
           parentEnv,
           network,
+          answers: this.#answers,
           trustedPaths,
         });
         const services = [environmentService(info), ...factories.map((create) => create(served))];

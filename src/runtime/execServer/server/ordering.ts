@@ -2,10 +2,13 @@ import type { MethodName } from '../protocol/methods.ts';
 import { methods } from '../protocol/methods.ts';
 import type { LaneEntry } from './lanes.ts';
 
-/** What of a request must stay in order with others, and whether it counts among those that run at once. */
+/** Requests of either kind run at once up to a number of their own, so that what waits for memory keeps nobody else. */
+export type SlotKind = 'work' | 'whole files';
+
+/** What of a request must stay in order with others, and among which of those that run at once it counts. */
 export interface Ordering {
   readonly lanes: readonly LaneEntry[];
-  readonly usesSlot: boolean;
+  readonly slot: SlotKind | undefined;
 }
 
 /** Answered without work, or waiting for something that is not work. */
@@ -30,12 +33,15 @@ const mutations: ReadonlySet<MethodName> = new Set([
  * file calls. Signals and the like, and waiting reads, only wait for the start of their process.
  */
 export function orderingOf(method: MethodName, params: unknown): Ordering {
-  return { lanes: lanesOf(method, params), usesSlot: usesSlot(method) };
+  return { lanes: lanesOf(method, params), slot: slotOf(method) };
 }
 
-function usesSlot(method: MethodName): boolean {
+function slotOf(method: MethodName): SlotKind | undefined {
   const found = methods[method];
-  return 'isControl' in found && !found.isControl && !slotless.has(method);
+  if (!('isControl' in found) || found.isControl || slotless.has(method)) {
+    return undefined;
+  }
+  return method === 'fs/readFile' ? 'whole files' : 'work';
 }
 
 function lanesOf(method: MethodName, params: unknown): LaneEntry[] {

@@ -1,3 +1,4 @@
+import type { Disposable } from '../../../base/disposable.ts';
 import type { Log } from '../../../base/log.ts';
 import type { Trace } from '../protocol/envelope.ts';
 import type {
@@ -36,6 +37,8 @@ export interface Call {
   readonly trace: Trace | undefined;
   /** Aborted when the connection is gone. */
   readonly signal: AbortSignal;
+  /** Disposed when the answer is over: the client has taken it, or is gone. */
+  readonly holdUntilTaken: (held: Disposable) => void;
 }
 
 /** Answers requests. Throws an `RpcError` to answer with an error; anything else thrown is an internal error. */

@@ -7,6 +7,7 @@ import { patchHandlers } from '../services/patches/patchService.ts';
 import { processService } from '../services/processes/processService.ts';
 import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
 import { policyHandlers } from '../services/sandboxContext/policyService.ts';
+import type { AnswerBudget } from './answerBudget.ts';
 import type { ServiceFactory } from './service.ts';
 import type { Session } from './session.ts';
 
@@ -20,6 +21,8 @@ export interface ServiceSurroundings {
   readonly parentEnv: NodeJS.ProcessEnv;
   /** What the server itself reaches for its clients. */
   readonly network: ServerNetwork;
+  /** For large answers of the whole server. */
+  readonly answers: AnswerBudget;
   /** Of the server's own. */
   readonly trustedPaths: readonly string[];
 }
@@ -30,6 +33,7 @@ export function serviceFactories({
   bundleFolder,
   parentEnv: environment,
   network,
+  answers,
   trustedPaths: own,
 }: ServiceSurroundings): readonly ServiceFactory[] {
   const machine = contextMachine(environment);
@@ -38,6 +42,7 @@ export function serviceFactories({
     processService(sessionOf),
     sessionFileService({
       machine,
+      answers,
       bundleFolder,
       confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
       trustedPaths,

@@ -84,13 +84,14 @@ describe('The order of requests', () => {
 
   it('lets only work be counted', () => {
     const counted = (['process/start', 'fs/walk', 'http/request'] as const).map(
-      (method) => orderingOf(method, {}).usesSlot,
+      (method) => orderingOf(method, {}).slot,
     );
-    assert.deepEqual(counted, [true, true, true]);
+    assert.deepEqual(counted, ['work', 'work', 'work']);
+    assert.equal(orderingOf('fs/readFile', {}).slot, 'whole files');
     const free = (
       ['process/read', 'process/write', 'process/terminate', 'environment/status', 'fs/close'] as const
-    ).map((method) => orderingOf(method, {}).usesSlot);
-    assert.ok(!free.includes(true));
+    ).map((method) => orderingOf(method, {}).slot);
+    assert.ok(free.every((slot) => slot === undefined));
   });
 });
 

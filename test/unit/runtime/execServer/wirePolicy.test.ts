@@ -115,7 +115,7 @@ describe('cordon/policy/resolve', () => {
   });
   after(() => temporary.dispose());
 
-  const call = { trace: undefined, signal: new AbortController().signal };
+  const call = { trace: undefined, signal: new AbortController().signal, holdUntilTaken: () => {} };
   const resolve = (input: Record<string, unknown>, managed: unknown = undefined) =>
     policyHandlers({ managed: () => ok(managed) })['cordon/policy/resolve']?.({ input }, call);
 

@@ -19,6 +19,9 @@ import { fileError } from './osErrors.ts';
 
 export type FileMethod = Extract<MethodName, `fs/${string}`>;
 
+/** With the bytes that the server has room for. */
+export type ReadFileParams = ParamsOf<'fs/readFile'> & { readonly atMost?: number };
+
 /** What the methods of one connection share. */
 interface Ground {
   readonly judge: () => Judge;
@@ -63,8 +66,8 @@ const nothing = {};
 const run: {
   readonly [M in FileMethod]: (ground: Ground, params: ParamsOf<M>) => Promise<ResultOf<M>>;
 } = {
-  'fs/readFile': async ({ judge }, params) => ({
-    dataBase64: await readFile(nativePath(params.path), linksOf(params), judge()),
+  'fs/readFile': async ({ judge }, params: ReadFileParams) => ({
+    dataBase64: await readFile(nativePath(params.path), linksOf(params), judge(), params.atMost),
   }),
   'fs/writeFile': async ({ judge }, params) => {
     await writeFile(nativePath(params.path), params.dataBase64, linksOf(params), judge());

@@ -4,13 +4,14 @@ import { isUnsandboxed } from '../../../../sandbox/policy/policy.ts';
 import { errorCodes, RpcError } from '../../protocol/errors.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import type { SandboxContext } from '../../protocol/sandboxContext.ts';
-import type { Handlers, ServedConnection, Service, ServiceFactory } from '../../server/service.ts';
-import type { FileMethod } from './fileMethods.ts';
+import type { AnswerBudget } from '../../server/answerBudget.ts';
+import type { Call, Handlers, ServedConnection, Service, ServiceFactory } from '../../server/service.ts';
+import type { FileMethod, ReadFileParams } from './fileMethods.ts';
 import { FileMethods } from './fileMethods.ts';
 import { HandleTable } from './handleTable.ts';
 import { judgeByName } from './judgeByName.ts';
 import { noJudge } from './judge.ts';
-import { mostMissing } from './limits.ts';
+import { base64Length, longestInOneMessage, mostMissing, outgrown, smallFile } from './limits.ts';
 import { policyJudge } from './policyJudge.ts';
 import type { FileExecutor } from './fileExecutor.ts';
 import type { WorkerOptions } from './worker/fileWorker.ts';
@@ -20,6 +21,8 @@ import { FileWorkers } from './worker/fileWorkers.ts';
 export type Confine = (context: SandboxContext) => Promise<Result<SandboxPolicy, RpcError>>;
 
 export interface FileServiceOptions {
+  /** What whole files that are not small wait for. */
+  readonly answers: AnswerBudget;
   readonly confine: Confine;
   /** What confines workers from now on, and what they know: a client may configure both. */
   readonly surroundings: (policy: SandboxPolicy) => Pick<WorkerOptions, 'sandbox' | 'facts'>;
@@ -72,7 +75,7 @@ class FileService implements Service {
       this.#workers.dispose();
     });
     this.handlers = {
-      'fs/readFile': (params) => this.#call('fs/readFile', params),
+      'fs/readFile': (params, call) => this.#readFile(params, call),
       'fs/writeFile': (params) => this.#call('fs/writeFile', params),
       'fs/createDirectory': (params) => this.#call('fs/createDirectory', params),
       'fs/getMetadata': (params) => this.#call('fs/getMetadata', params),
@@ -91,6 +94,45 @@ class FileService implements Service {
 
   async #call<M extends FileMethod>(method: M, params: ParamsOf<M>): Promise<ResultOf<M>> {
     return (await this.#executorFor(method, params)).call(method, withoutSandbox(params));
+  }
+
+  /** Begun when there is room for all of it, which a file tells beforehand; of those in /proc it turns out. */
+  async #readFile(params: ParamsOf<'fs/readFile'>, call: Call): Promise<ResultOf<'fs/readFile'>> {
+    const executor = await this.#executorFor('fs/readFile', params);
+    const bare = withoutSandbox(params);
+    const working = executor.hold();
+    try {
+      const expected = await expectedSize(executor, bare);
+      return await this.#readWithRoom(executor, { ...bare, atMost: expected }, call).catch(
+        (error: unknown) => {
+          if (error instanceof RpcError && error.code === outgrown) {
+            return this.#readWithRoom(executor, { ...bare, atMost: longestInOneMessage }, call);
+          }
+          throw error;
+        },
+      );
+    } finally {
+      working.dispose();
+    }
+  }
+
+  async #readWithRoom(
+    executor: FileExecutor,
+    params: ReadFileParams & { readonly atMost: number },
+    { signal, holdUntilTaken }: Call,
+  ): Promise<ResultOf<'fs/readFile'>> {
+    if (params.atMost <= smallFile) {
+      return executor.call('fs/readFile', params);
+    }
+    const room = await this.#options.answers.take(base64Length(params.atMost), signal);
+    try {
+      const result = await executor.call('fs/readFile', params);
+      holdUntilTaken(room);
+      return result;
+    } catch (error) {
+      room.dispose();
+      throw error;
+    }
   }
 
   #open(params: ParamsOf<'fs/open'>): Promise<ResultOf<'fs/open'>> {
@@ -175,4 +217,13 @@ class FileService implements Service {
 
 function withoutSandbox<P extends object>(params: P): P {
   return { ...params, sandbox: undefined };
+}
+
+/** What cannot be looked at, or is too large, fails when it is read, in the words for that. */
+async function expectedSize(executor: FileExecutor, params: ParamsOf<'fs/readFile'>): Promise<number> {
+  const size = await executor.call('fs/getMetadata', params).then(
+    (metadata) => metadata.size,
+    () => 0,
+  );
+  return size > longestInOneMessage ? smallFile : Math.max(size, smallFile);
 }

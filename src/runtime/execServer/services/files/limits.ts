@@ -8,6 +8,19 @@ export const longestFile = 512 * mebibyte;
 /** What one message can carry as base64: no string is longer. The rest of the message takes less than the margin. */
 export const longestInOneMessage = Math.floor((constants.MAX_STRING_LENGTH - 4096) / 4) * 3;
 
+/** Bytes of base64 in one answer to `fs/readFile`. */
+export const longestAnswer = base64Length(longestInOneMessage);
+
+/** Read whole without waiting for others: in bytes, as much as a block. */
+export const smallFile = mebibyte;
+
+export function base64Length(bytes: number): number {
+  return 4 * Math.ceil(bytes / 3);
+}
+
+/** Between server and worker: a file had more than was expected of it. Clients never see it. */
+export const outgrown = -32_099;
+
 /** Of `fs/readDirectory`, in entries. */
 export const longestListing = 50_000;
 

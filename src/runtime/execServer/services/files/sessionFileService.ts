@@ -4,6 +4,7 @@ import { ok } from '../../../../base/result.ts';
 import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
 import type { SandboxManager } from '../../../../sandbox/sandboxManager.ts';
 import { temporaryFolders } from '../../../../sandbox/temporaryFolders.ts';
+import type { AnswerBudget } from '../../server/answerBudget.ts';
 import type { ServiceFactory } from '../../server/service.ts';
 import { confinementOf } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
@@ -11,6 +12,7 @@ import { createFileService } from './fileService.ts';
 
 export interface SessionFilesOptions {
   readonly machine: ContextMachine;
+  readonly answers: AnswerBudget;
   /** `dist`. */
   readonly bundleFolder: string;
   /** Of the client's session, once there is one. */
@@ -22,11 +24,13 @@ export interface SessionFilesOptions {
 /** The file methods for a server's connections, confined as its processes are. */
 export function sessionFileService({
   machine,
+  answers,
   bundleFolder,
   confinedBy,
   trustedPaths,
 }: SessionFilesOptions): ServiceFactory {
   return createFileService({
+    answers,
     confine: async (sandbox) => {
       const confinement = await confinementOf({ sandbox }, { kind: 'files' }, machine);
       return confinement.ok ? ok(confinement.value.policy) : confinement;

@@ -3,24 +3,32 @@ import { errorCodes, RpcError } from '../../../protocol/errors.ts';
 import { decodeBase64 } from '../base64.ts';
 import type { Links } from '../held.ts';
 import type { Judge } from '../judge.ts';
-import { longestFile, longestInOneMessage } from '../limits.ts';
+import { longestFile, longestInOneMessage, outgrown } from '../limits.ts';
 import { openToRead, openToReplace } from './openFile.ts';
 
 /** A multiple of three, so that pieces of base64 can be joined. */
 const pieceLength = 3 * 256 * 1024;
 
-/** A whole file as base64, read and encoded piece by piece, so that others are served between. */
-export async function readFile(path: string, links: Links, judge: Judge): Promise<string> {
+/**
+ * A whole file as base64, read and encoded piece by piece, so that others are served between. With more bytes than
+ * `atMost` it is given up with the code {@link outgrown}.
+ */
+export async function readFile(
+  path: string,
+  links: Links,
+  judge: Judge,
+  atMost: number = Infinity,
+): Promise<string> {
   const file = await openToRead(path, links, judge);
   try {
     requireReadable((await file.stat()).size, path);
-    return await readAll(file, path);
+    return await readAll(file, path, atMost);
   } finally {
     await file.close();
   }
 }
 
-async function readAll(file: FileHandle, path: string): Promise<string> {
+async function readAll(file: FileHandle, path: string, atMost: number): Promise<string> {
   const piece = Buffer.allocUnsafe(pieceLength);
   let text = '';
   for (let length = 0; ;) {
@@ -29,6 +37,9 @@ async function readAll(file: FileHandle, path: string): Promise<string> {
     length += read;
     // Files in /proc have no size, and others grow.
     requireReadable(length, path);
+    if (length > atMost) {
+      throw new RpcError(outgrown, `${path} has more than ${atMost} bytes`);
+    }
     if (read < piece.length) {
       return text;
     }
