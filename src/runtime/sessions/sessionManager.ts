@@ -3,7 +3,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import { localName } from '../environments/environment.ts';
-import type { ExecBackend, FoundProcess, StartError, StartParams } from '../exec/execBackend.ts';
+import type { ExecBackend, StartError, StartParams } from '../exec/execBackend.ts';
 import type { SessionInfo } from './session.ts';
 import { Session } from './session.ts';
 import type { SessionRecord } from './sessionRecord.ts';
@@ -155,16 +155,17 @@ export class SessionManager {
       return [];
     }
     const { Screen } = await import('./screen.ts');
-    return ownFirst(found).flatMap(({ process, retained, label, environment = localName }) => {
+    // What another machine says it has must cost this one nothing: neither its numbers nor its sessions.
+    const ownFirst = [...found.filter(isOwn), ...found.filter((one) => !isOwn(one))];
+    const restored = ownFirst.flatMap(({ process, retained, label, environment = localName }) => {
       const known = readRecord(label, environment);
       if (known === undefined) {
         // Nobody could ever name it.
         void process.terminate();
         return [];
       }
-      // What a machine says of its sessions must not cost another one its own.
       const record = this.#isFree(known.id) ? known : { ...known, id: this.#freeId() };
-      this.#reserved.delete(record.id);
+      this.#reserved.add(record.id);
       const { size } = record;
       const advice = adviseOn(record);
       const session = new Session(process, {
@@ -176,13 +177,18 @@ export class SessionManager {
       if (record !== known) {
         session.note({});
       }
-      if (record.isForgotten) {
+      return [session];
+    });
+    // When there are too many, those of other machines count as the longest unused.
+    for (const session of [...restored.filter((one) => !isOwn(one)), ...restored.filter(isOwn)]) {
+      this.#reserved.delete(session.id);
+      if (session.record.isForgotten) {
         this.#archive(session);
       } else {
         this.#add(session);
       }
-      return [session];
-    });
+    }
+    return restored;
   }
 
   #recordOf(request: SessionRequest): SessionRecord {
@@ -229,8 +235,6 @@ export class SessionManager {
   }
 }
 
-/** Of two sessions with one number, the one of this machine keeps it. */
-function ownFirst(found: readonly FoundProcess[]): readonly FoundProcess[] {
-  const isOwn = ({ environment = localName }: FoundProcess): boolean => environment === localName;
-  return [...found.filter(isOwn), ...found.filter((process) => !isOwn(process))];
+function isOwn({ environment = localName }: { readonly environment?: string }): boolean {
+  return environment === localName;
 }

@@ -292,6 +292,24 @@ describe('sessions from before a reload', () => {
     assert.deepEqual((await reload()).map(({ id }) => id).toSorted(), numbers);
   });
 
+  it('are not ended by what another machine has, however much that is', async () => {
+    const far = { environment: 'far', root: { ...root, environment: 'far' } };
+    const { process } = await start();
+    const [label, others] = [process.label, [] as Survivor[]];
+    for (let id = 20_000; id < 20_100; id++) {
+      const other = new Survivor({ label: JSON.stringify({ ...(JSON.parse(label) as object), ...far, id }) });
+      machine.placed.set(other, 'far');
+      others.push(other);
+    }
+    machine.processes.push(...others);
+    await reload();
+    for (let count = 0; count < 20; count++) {
+      await start();
+    }
+    assert.equal(process.isTerminated, false);
+    assert.equal(others.filter(({ isTerminated }) => isTerminated).length, 20);
+  });
+
   it('are left out when their policy is none, which spoils no other', async () => {
     const { policy } = (await start()).session;
     for (const broken of [
