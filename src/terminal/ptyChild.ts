@@ -1,3 +1,4 @@
+import { writeSync } from 'node:fs';
 import type { ReadStream } from 'node:tty';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput, ChildSpec, TerminalSize } from './childHandle.ts';
@@ -49,7 +50,10 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
       if (state.hasExited) {
         return false;
       }
-      pty.write(Buffer.from(bytes));
+      const rest = pending() > 0 ? bytes : bytes.subarray(writeAtOnce(pty, bytes));
+      if (rest.byteLength > 0) {
+        pty.write(Buffer.from(rest));
+      }
       return true;
     },
     endInput: () => pty.write('\x04'),
@@ -78,11 +82,30 @@ export async function startPtyChild(spec: ChildSpec & { readonly size: TerminalS
   };
 }
 
+/** What people type; more than that may well have to wait. */
+const maxAtOnce = 1024;
+
+/** Writes what the terminal takes without waiting: it does not block, and node-pty writes in another thread. */
+function writeAtOnce(pty: object, bytes: Uint8Array): number {
+  const { _socket: socket, _fd: fd } = pty as Inside;
+  // Once the socket is gone, the number may be that of something else.
+  if (fd === undefined || socket?.destroyed !== false || bytes.byteLength > maxAtOnce) {
+    return 0;
+  }
+  try {
+    return writeSync(fd, bytes);
+  } catch {
+    // The terminal is full, or has failed: node-pty waits, or says so.
+    return 0;
+  }
+}
+
 /** How often it is looked whether a child has read what was written for it: node-pty does not tell. */
 const pollInputMs = 20;
 
 /** What of node-pty is not public: the exact version is pinned, and tested. */
 interface Inside {
+  readonly _fd?: number;
   readonly _socket?: ReadStream;
   readonly _writeStream?: {
     _writeQueue: { readonly buffer: Uint8Array; readonly offset: number }[];

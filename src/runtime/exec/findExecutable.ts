@@ -1,4 +1,5 @@
-import { constants } from 'node:fs';
+import type { Stats } from 'node:fs';
+import { accessSync, constants, statSync } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import { isAbsolute, join, resolve } from 'node:path';
 import type { Result } from '../../base/result.ts';
@@ -25,7 +26,8 @@ export async function findExecutable(
   cwd: string,
   path: string,
 ): Promise<Result<string, SpawnError>> {
-  const candidates = name.includes('/')
+  const isPath = name.includes('/');
+  const candidates = isPath
     ? [resolve(cwd, name)]
     : path
         .split(':')
@@ -34,18 +36,13 @@ export async function findExecutable(
   let isFound = false;
   let isFolder = false;
   for (const candidate of candidates) {
-    const entry = await stat(candidate).catch(() => undefined);
+    const entry = isPath ? statNow(candidate) : await stat(candidate).catch(() => undefined);
     if (entry?.isFile() !== true) {
-      isFolder ||= entry?.isDirectory() === true && name.includes('/');
+      isFolder ||= entry?.isDirectory() === true && isPath;
       continue;
     }
     isFound = true;
-    if (
-      await access(candidate, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    ) {
+    if (isPath ? mayExecuteNow(candidate) : await mayExecute(candidate)) {
       return ok(candidate);
     }
   }
@@ -63,9 +60,32 @@ export async function findExecutable(
       : {
           kind: 'spawn-not-found',
           message: `${name} was not found.`,
-          hint: name.includes('/')
-            ? 'Check the path.'
-            : `Install it, or pass its full path. PATH is ${path || 'empty'}.`,
+          hint: isPath ? 'Check the path.' : `Install it, or pass its full path. PATH is ${path || 'empty'}.`,
         },
+  );
+}
+
+// One path costs less than handing it to another thread does; the folders of a search path may be slow ones.
+function statNow(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
+}
+
+function mayExecuteNow(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function mayExecute(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
   );
 }

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import type { Stats } from 'node:fs';
+import { statSync } from 'node:fs';
 import { Socket } from 'node:net';
 import type { Event } from '../../base/event.ts';
 import type { Result } from '../../base/result.ts';
@@ -108,7 +109,7 @@ async function startLocal(
   inherited: InheritedEnvironment,
   params: LocalStartParams,
 ): Promise<Result<LocalProcess, StartError>> {
-  const problem = unusableStrings(params) ?? (await unusableFolder(params.cwd));
+  const problem = unusableStrings(params) ?? unusableFolder(params.cwd);
   if (problem !== undefined) {
     return fail(problem);
   }
@@ -195,13 +196,22 @@ function unusableStrings({ argv, cwd, env }: StartParams): SpawnError | undefine
     : undefined;
 }
 
-async function unusableFolder(path: string): Promise<SpawnError | undefined> {
-  const entry = await stat(path).catch(() => undefined);
+/** Waits for the folder's file system, as starting a program in it does. */
+function unusableFolder(path: string): SpawnError | undefined {
+  const entry = statOf(path);
   const hint = 'Pass an existing folder as workdir.';
   if (entry === undefined) {
     return spawnError('spawn-not-found', `The folder ${path} does not exist.`, hint);
   }
   return entry.isDirectory() ? undefined : spawnError('spawn-failed', `${path} is not a folder.`, hint);
+}
+
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path);
+  } catch {
+    return undefined;
+  }
 }
 
 function spawnError(kind: SpawnError['kind'], message: string, hint: string): SpawnError {

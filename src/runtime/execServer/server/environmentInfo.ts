@@ -63,8 +63,17 @@ export function environmentInfo(
   };
 }
 
+const knownProviders = new Map<string, string>();
+
 /** The same for every server of this person from this installation, and for no other. */
 function providerId(folder: string): string {
+  // Every connection asks, and one that comes back after a cut is waited for.
+  const id = knownProviders.get(folder) ?? newProviderId(folder);
+  knownProviders.set(folder, id);
+  return id;
+}
+
+function newProviderId(folder: string): string {
   const parts = ['cordon exec-server', machineId(), String(process.getuid?.() ?? 0), folder];
   return `sha256:${createHash('sha256').update(parts.join('\0')).digest('hex')}`;
 }

@@ -3,6 +3,7 @@ import type { ServerNetwork } from '../services/http/serverNetwork.ts';
 import { longestAnswer } from '../services/files/limits.ts';
 import type { SandboxConfiguration } from '../services/processes/backends.ts';
 import { Backends } from '../services/processes/backends.ts';
+import type { ContextMachine } from '../services/sandboxContext/contextMachine.ts';
 import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { AnswerBudget } from './answerBudget.ts';
@@ -45,6 +46,7 @@ const endMs = 3_000;
 export class ExecServer {
   readonly #options: ExecServerOptions;
   readonly #sessions: Sessions;
+  readonly #machine: ContextMachine;
   readonly #connections = new Set<Connection>();
   /** One of the largest at a time, or some that are smaller. */
   readonly #answers = new AnswerBudget(longestAnswer);
@@ -58,9 +60,9 @@ export class ExecServer {
       ...(helperFolder !== undefined && { inFront: helperFolder }),
     });
     const shell = ownShell(parentEnv);
-    const machine = contextMachine(parentEnv);
+    this.#machine = contextMachine(parentEnv);
     this.#sessions = new Sessions(
-      () => new Session(backends, { log, parentEnv, shell, retainClosedMs, machine }),
+      () => new Session(backends, { log, parentEnv, shell, retainClosedMs, machine: this.#machine }),
       options.detachedMs,
       () => this.#tellIdle(),
     );
@@ -86,6 +88,7 @@ export class ExecServer {
           sessionOf: () => expectSession(state.session),
           bundleFolder: installation.folder,
           parentEnv,
+          machine: this.#machine,
           network,
           answers: this.#answers,
           trustedPaths,

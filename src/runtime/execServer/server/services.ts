@@ -5,7 +5,7 @@ import { httpService } from '../services/http/httpService.ts';
 import type { ServerNetwork } from '../services/http/serverNetwork.ts';
 import { patchHandlers } from '../services/patches/patchService.ts';
 import { processService } from '../services/processes/processService.ts';
-import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
+import type { ContextMachine } from '../services/sandboxContext/contextMachine.ts';
 import { policyHandlers } from '../services/sandboxContext/policyService.ts';
 import type { AnswerBudget } from './answerBudget.ts';
 import type { ServiceFactory } from './service.ts';
@@ -19,6 +19,8 @@ export interface ServiceSurroundings {
   readonly bundleFolder: string;
   /** What processes inherit. */
   readonly parentEnv: NodeJS.ProcessEnv;
+  /** On which sandbox contexts are to be enforced. */
+  readonly machine: ContextMachine;
   /** What the server itself reaches for its clients. */
   readonly network: ServerNetwork;
   /** For large answers of the whole server. */
@@ -32,11 +34,11 @@ export function serviceFactories({
   sessionOf,
   bundleFolder,
   parentEnv: environment,
+  machine,
   network,
   answers,
   trustedPaths: own,
 }: ServiceSurroundings): readonly ServiceFactory[] {
-  const machine = contextMachine(environment);
   const trustedPaths = (): readonly string[] => [bundleFolder, ...own, ...sessionOf().trustedPaths];
   return [
     processService(sessionOf),

@@ -3,6 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 import { Emitter } from '../../../base/event.ts';
 import type { Event } from '../../../base/event.ts';
 import type { MessageTransport, TransportEnd } from './messageTransport.ts';
+import { OneWrite } from './oneWrite.ts';
 import { SentBytes } from './sentBytes.ts';
 
 const newline = 0x0a;
@@ -40,6 +41,7 @@ class LinesTransport implements MessageTransport {
   readonly #output: Writable;
   readonly #options: LineOptions;
   readonly #sent = new SentBytes();
+  readonly #writes: OneWrite;
   /** Of the line whose end has not come yet. */
   #parts: Buffer[] = [];
   #bytes = 0;
@@ -52,6 +54,7 @@ class LinesTransport implements MessageTransport {
     this.name = name;
     this.#input = input;
     this.#output = output;
+    this.#writes = new OneWrite(output);
     this.#options = options;
     this.onDrain = this.#sent.onDrain;
     input.pause();
@@ -73,6 +76,7 @@ class LinesTransport implements MessageTransport {
     if (this.#isClosed) {
       return;
     }
+    this.#writes.begin();
     this.#output.write(`${text}\n`, () => this.#sent.taken(this.#output.writableLength));
     this.#sent.added(this.#output.writableLength);
   }
@@ -139,6 +143,7 @@ class LinesTransport implements MessageTransport {
     this.#isClosed = true;
     this.#parts = [];
     this.#rest = undefined;
+    this.#writes.end();
     this.#input.destroy();
     this.#output.destroy();
     this.#options.close?.();

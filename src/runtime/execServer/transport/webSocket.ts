@@ -3,6 +3,7 @@ import type { RawData, WebSocket } from 'ws';
 import { Emitter } from '../../../base/event.ts';
 import type { Event } from '../../../base/event.ts';
 import type { MessageTransport, TransportEnd } from './messageTransport.ts';
+import { OneWrite } from './oneWrite.ts';
 import { SentBytes } from './sentBytes.ts';
 
 export interface WebSocketOptions {
@@ -47,6 +48,7 @@ class WebSocketTransport implements MessageTransport {
   readonly onDrain: Event<void>;
   readonly #webSocket: WebSocket;
   readonly #sent = new SentBytes();
+  readonly #writes: OneWrite | undefined;
   readonly #queue: string[] = [];
   #isPaused = true;
   #isClosed = false;
@@ -88,6 +90,7 @@ class WebSocketTransport implements MessageTransport {
       };
     }
     if (socket !== undefined) {
+      this.#writes = new OneWrite(socket);
       this.#watch(socket, pingMs);
     }
   }
@@ -100,6 +103,7 @@ class WebSocketTransport implements MessageTransport {
     if (this.#isClosed) {
       return;
     }
+    this.#writes?.begin();
     this.#webSocket.send(text, () => this.#sent.taken(this.#webSocket.bufferedAmount));
     this.#sent.added(this.#webSocket.bufferedAmount);
   }
@@ -120,6 +124,7 @@ class WebSocketTransport implements MessageTransport {
   }
 
   close(): void {
+    this.#writes?.end();
     this.#webSocket.terminate();
     this.#end();
   }

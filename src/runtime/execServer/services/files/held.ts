@@ -9,7 +9,7 @@ import { codeOf, SystemError } from './osErrors.ts';
  * `O_PATH` of open(2), which Node does not name: holds a place without opening what is there, so that a pipe does not
  * block, a device does nothing, and no right to read is needed.
  */
-const pathOnly = 0o10000000;
+export const pathOnly = 0o10000000;
 
 /** Elsewhere there is neither `O_PATH` nor a way to reach an entry through a descriptor: calls go by the name. */
 const hasDescriptorPaths = process.platform === 'linux';

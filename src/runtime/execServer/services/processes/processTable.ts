@@ -1,5 +1,6 @@
 import { failSpan, startSpan } from '../../../../base/telemetry.ts';
 import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
+import { isUnsandboxed } from '../../../../sandbox/policy/policy.ts';
 import type { DoorConnection } from '../../../../sandbox/sandboxManager.ts';
 import { findExecutable } from '../../../exec/findExecutable.ts';
 import type { LocalBackend } from '../../../exec/localBackend.ts';
@@ -186,7 +187,7 @@ export class ProcessTable {
     const requested = managed?.environment(asked) ?? asked;
     const env = tty && !inherits ? { SHELL: this.#options.shell, ...requested } : requested;
     const program = argv[0] ?? '';
-    const isMissing = !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
+    const isMissing = !isUnsandboxed(policy) && !(await findExecutable(program, cwd, env['PATH'] ?? '')).ok;
     const span = startSpan('process', { parent: trace, attributes: { 'cordon.process': id } });
     const started = await this.#options.backendFor(policy).start({
       argv,
@@ -220,7 +221,7 @@ export class ProcessTable {
       label: cordon?.label ?? '',
       pipeStdin: pipeStdin && !tty,
       endsWithClient: streams !== undefined,
-      isMissing: process.sandbox !== 'none' && isMissing,
+      isMissing,
       client: () => this.#client,
       onClosed: () => {
         const { exitCode, signal, sandboxDenied } = process.exit ?? {};
