@@ -275,6 +275,49 @@ for (const uid of isRoot ? [0, 65534] : [process.getuid?.() ?? 0]) {
       );
     });
 
+    describe('also where the folder of a hidden file', () => {
+      const folder = (): string => join(arena.root, 'deep/er');
+      const deep = (): string => join(folder(), 'secret');
+      /** Hides it as well, in the same way. */
+      const hidden: Edit = (argv) =>
+        all(
+          replacingMount(secret, { path: secret, kind: 'unreadable' }, { path: deep(), kind: 'unreadable' }),
+          replacing(['--hide', secret], ['--hide', secret, '--hide', deep()]),
+        )(argv);
+      const make = (): void => {
+        mkdirSync(folder(), { recursive: true });
+        write(deep(), 'hunter4\n');
+      };
+      beforeEach(make);
+      const clear = (): void => rmSync(join(arena.root, 'deep'), { recursive: true, force: true });
+      afterEach(clear);
+
+      it('is removed, which ends no command', async () => {
+        const act = (): void => rmSync(join(arena.root, 'deep'), { recursive: true });
+        const outcome = await during('cat deep/er/secret; echo goes on', act, { without: hidden });
+        assert.match(outcome.stdout, /goes on/);
+        assert.match(outcome.stderr, /No such file/);
+      });
+
+      for (const [what, leave] of [
+        ['is removed and made again', () => rmSync(join(arena.root, 'deep'), { recursive: true })],
+        ['is moved away and made again', () => renameSync(folder(), join(arena.root, 'deep/elsewhere'))],
+      ] as const) {
+        it(what, async () => {
+          const act = (): void => {
+            leave();
+            make();
+          };
+          const outcome = await during('cat deep/*/secret', act, { without: hidden, mask: deep() });
+          assert.doesNotMatch(outcome.stdout, /hunter/);
+          clear();
+          make();
+          const without = all(hidden, removing('--hide', deep()));
+          assert.match((await during('cat deep/er/secret', act, { without })).stdout, /hunter4/);
+        });
+      }
+    });
+
     it('a read-only file is replaced', async () => {
       const act = (): void => save(config, 'replaced\n');
       const attack = 'cat .git/config; echo evil >> .git/config';

@@ -28,6 +28,8 @@
 #define MSG_NOSIGNAL_ 0x4000
 /* How long a name may be gone while an editor saves: between its two renames. */
 #define PATIENCE_MS 300
+/* How often a way may change while it is being looked at. */
+#define MAX_TRIES 64
 
 /* What statfs(2) says of a mount, as far as a mount of less may not lack it. */
 #define ST_KEPT 0x040f
@@ -192,6 +194,65 @@ static void restore(const struct task *task, long sandbox) {
   }
 }
 
+/* The part of the path up to and with the first name of the rest, in `above`. */
+static void step_down(const struct task *task) {
+  word size = 0;
+  for (const char *rest = task->last; task->path + size < rest || (task->path[size] != 0 && task->path[size] != '/'); size++) {
+    above[size] = task->path[size];
+  }
+  above[size] = 0;
+}
+
+/*
+ * The folder of something hidden went away, together with it: the deepest folder on the way that is left is watched
+ * for the next one, so that what comes back is hidden in its turn.
+ */
+static void watch_way(struct task *task, long events, long sandbox) {
+  for (int tries = 0; tries < MAX_TRIES; tries++) {
+    split(task->path, above);
+    for (;;) {
+      task->watch = CALL(__NR_inotify_add_watch, events, *above == 0 ? "/" : above,
+                         IN_OF_ENTRIES | IN_OF_FOLDER | IN_ONLYDIR_, 0);
+      if (task->watch >= 0 || task->watch == -EACCES || *above == 0) {
+        break;
+      }
+      static char folder[MAX_PATH];
+      split(above, folder);
+      word at = 0;
+      do {
+        above[at] = folder[at];
+      } while (folder[at++] != 0);
+    }
+    if (task->watch < 0 && task->watch != -EACCES) {
+      break;
+    }
+    task->last = task->path + length(above) + 1;
+    struct statx next;
+    step_down(task);
+    if (task->watch == -EACCES || is_same(above, task->path) || look_at(above, &next) != 0 || !S_ISDIR(next.stx_mode)) {
+      return;
+    }
+  }
+  end_sandbox(sandbox, task);
+}
+
+/* Whether folders are missing between what is watched and the path. */
+static int is_far(const struct task *task) {
+  const char *rest = task->last;
+  while (*rest != 0 && *rest != '/') {
+    rest++;
+  }
+  return *rest == '/';
+}
+
+/* Whether a name is the first of the rest of a path. */
+static int is_next(const char *name, const char *rest) {
+  for (; *name != 0 && *name == *rest; rest++) {
+    name++;
+  }
+  return *name == 0 && (*rest == 0 || *rest == '/');
+}
+
 void guard_masks(struct tasks *tasks, long events, long mounts, long sandbox, long keeper) {
   static char buffer[8192] __attribute__((aligned(8)));
   long owner = CALL(__NR_ioctl, mounts, NS_GET_USERNS, 0, 0);
@@ -213,13 +274,17 @@ void guard_masks(struct tasks *tasks, long events, long mounts, long sandbox, lo
         struct task *task = &tasks->all[index];
         int is_touched = (event->mask & IN_Q_OVERFLOW_) != 0 ||
                          (task->watch == event->watch &&
-                          ((event->mask & IN_OF_FOLDER) != 0 || (event->size > 0 && is_same(event->name, task->last))));
+                          ((event->mask & IN_OF_FOLDER) != 0 || (event->size > 0 && is_next(event->name, task->last))));
         if (!is_guarded(task) || !is_touched) {
           continue;
         }
         /* Folders above that move take masks with them, and leave the place to others. */
-        if (!has_joined || (event->mask & IN_OF_FOLDER) != 0) {
+        int has_gone = (event->mask & IN_OF_FOLDER) != 0;
+        if (!has_joined || (has_gone && task->duty != HIDE)) {
           end_sandbox(sandbox, task);
+        }
+        if (has_gone || is_far(task)) {
+          watch_way(task, events, sandbox);
         }
         restore(task, sandbox);
       }
