@@ -12,7 +12,7 @@ export interface Pipe {
 
 /** As in `helper/pipes.c`. */
 const firstPipe = 3;
-const pipeCount = 8;
+const pipeCount = 32;
 
 const patienceMs = 2_000;
 

@@ -14,7 +14,7 @@
 
 /* As in pipeMaker.ts. */
 #define FIRST_PIPE 3
-#define PIPE_COUNT 8
+#define PIPE_COUNT 32
 
 static void fill(void) {
   for (int at = 0; at < PIPE_COUNT; at++) {
