@@ -33,7 +33,9 @@ describe('Cordon as a client of the real codex exec-server', () => {
     createTestRuntime(user, parentEnv, { ...options, backend: makeBackend() });
   describeExecTools('on a codex exec-server', createRuntime, false);
   // In its sandbox, what a terminal makes of Ctrl-C and Ctrl-Z ends the launcher.
-  describeInteractive('on a codex exec-server', () => createRuntime({ mode: 'danger-full-access' }));
+  describeInteractive('on a codex exec-server', () => createRuntime({ mode: 'danger-full-access' }), {
+    isConfined: false,
+  });
 });
 
 describeClientFaults('the real codex exec-server', startCodexServer);
