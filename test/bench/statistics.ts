@@ -26,25 +26,38 @@ export async function race(contestants: Contestants, options: RaceOptions): Prom
   return Object.fromEntries(Object.entries(times).map(([name, values]) => [name, median(values)]));
 }
 
-/** All milliseconds of each contestant; they take turns, so that the machine's other work hits all alike. */
+/**
+ * All milliseconds of each contestant. They take turns, so that the machine's other work hits all alike, and each round
+ * in another order, so that none always pays for what the kernel tidies up after the same other one.
+ */
 export async function measure(
   contestants: Contestants,
   { rounds, prepare }: RaceOptions,
 ): Promise<Record<string, number[]>> {
-  const times: Record<string, number[]> = {};
+  const times = Object.fromEntries(Object.keys(contestants).map((name) => [name, [] as number[]]));
   for (let round = -2; round < rounds; round++) {
-    for (const [name, run] of Object.entries(contestants)) {
+    for (const [name, run] of shuffled(Object.entries(contestants))) {
       await prepare?.();
       const startedAt = performance.now();
       await run();
       const elapsed = performance.now() - startedAt;
       // Two rounds warm up.
       if (round >= 0) {
-        (times[name] ??= []).push(elapsed);
+        times[name]?.push(elapsed);
       }
     }
   }
   return times;
+}
+
+/** Fisher and Yates's. */
+function shuffled<T>(values: readonly T[]): readonly T[] {
+  const all = [...values];
+  for (let last = all.length - 1; last > 0; last--) {
+    const other = Math.floor(Math.random() * (last + 1));
+    [all[last], all[other]] = [all[other] as T, all[last] as T];
+  }
+  return all;
 }
 
 /** Prints each median with its ratio to the named base. */
