@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { ExecBackend, ExecEvent, ExecProcess, StartParams } from '../../src/runtime/exec/execBackend.ts';
 import type { SandboxMode } from '../../src/sandbox/policy/policy.ts';
 import type { ProcessEntry } from './processes.ts';
-import { listProcesses } from './processes.ts';
+import { isInSandbox, killAll, listProcesses } from './processes.ts';
 import { createTemporaryFolder } from './temporaryFolder.ts';
 import type { TemporaryFolder } from './temporaryFolder.ts';
 import { testPolicy } from './testRuntime.ts';
@@ -19,12 +19,19 @@ export interface BackendTraits {
   readonly signals: boolean;
 }
 
+/** What is wrong with the servers of others, and does not work there. */
+export interface BackendFaults {
+  /** A command that is ended while its sandbox starts can go on in there, although it counts as closed. */
+  readonly leavesStartedSandboxes?: boolean;
+}
+
 /** What every way to run commands does alike. */
 export function describeBackend(
   name: string,
   mode: SandboxMode,
   makeBackend: () => ExecBackend | Promise<ExecBackend>,
   { resizes, signals }: BackendTraits = { resizes: true, signals: true },
+  { leavesStartedSandboxes = false }: BackendFaults = {},
 ): void {
   describe(`ExecBackend.start() ${name} in ${mode}`, () => {
     let folder: TemporaryFolder;
@@ -124,11 +131,16 @@ export function describeBackend(
         const { child } = await start(`sleep ${marker} & sleep ${marker}`);
         await new Promise((resolve) => setTimeout(resolve, delayMs));
         await child.terminate();
+        await child.closed;
+        assert.ok(child.exit !== undefined && child.exit.failure === undefined, child.exit?.failure);
       }
-      await waitFor(
-        'all of them to be gone',
-        () => !listProcesses().some(({ command }) => command.includes(marker)),
-      );
+      const left = (): readonly ProcessEntry[] =>
+        listProcesses().filter(({ command }) => command.includes(marker));
+      if (leavesStartedSandboxes) {
+        await waitFor('all outside of a sandbox to be gone', () => left().every(isInSandbox));
+        killAll(left());
+      }
+      await waitFor('all of them to be gone', () => left().length === 0);
     });
 
     it('lets a TERM trap clean up within the grace, where there is one', async () => {

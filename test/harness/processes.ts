@@ -1,4 +1,4 @@
-import { readFileSync, readdirSync } from 'node:fs';
+import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import { waitFor } from './waitFor.ts';
 
 /** A process of this machine; `startedAt` tells it from a later one with the same id. */
@@ -43,6 +43,28 @@ export function processesWithEnvironment(name: string, value: string): readonly 
   });
 }
 
+/** Whether it sees only the processes of a sandbox; true of what has ended meanwhile. */
+export function isInSandbox({ pid }: ProcessEntry): boolean {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/pid`) !== readlinkSync('/proc/self/ns/pid');
+  } catch {
+    return true;
+  }
+}
+
+/** Whoever has ended meanwhile, with another one perhaps, is as good. */
+export function killAll(entries: readonly ProcessEntry[]): void {
+  for (const entry of entries.filter(isStillAlive)) {
+    try {
+      process.kill(entry.pid, 'SIGKILL');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') {
+        throw error;
+      }
+    }
+  }
+}
+
 export function isStillAlive({ pid, startedAt }: ProcessEntry): boolean {
   const now = readProcess(pid);
   return now !== undefined && now.state !== 'Z' && now.startedAt === startedAt;
@@ -60,9 +82,7 @@ export async function assertEnded(entries: readonly ProcessEntry[], timeoutMs = 
           .join('\n'),
     });
   } catch (error) {
-    for (const { pid } of left()) {
-      process.kill(pid, 'SIGKILL');
-    }
+    killAll(left());
     throw error;
   }
 }

@@ -27,7 +27,10 @@ describe('Cordon as a client of the real codex exec-server', () => {
   const makeBackend = (): RemoteBackend => new RemoteBackend({ connect: async () => ok(client) });
   const traits = { resizes: false, signals: false };
   for (const mode of ['danger-full-access', 'workspace-write'] as const) {
-    describeBackend('on a codex exec-server', mode, makeBackend, traits);
+    describeBackend('on a codex exec-server', mode, makeBackend, traits, {
+      // It ends the launcher, and what the launcher has just made stays.
+      leavesStartedSandboxes: mode !== 'danger-full-access',
+    });
   }
   const createRuntime: CreateTestRuntime = (user, parentEnv, options) =>
     createTestRuntime(user, parentEnv, { ...options, backend: makeBackend() });
