@@ -36,7 +36,11 @@ export async function locatePlace(
   }
   const machine = found.value;
   const folder = machine.pathOf(chosen.value.root, chosen.value.path);
-  const cwd = await machine.realFolder(folder);
+  const real = await machine.realFolder(folder);
+  if (!real.ok) {
+    return real;
+  }
+  const cwd = real.value;
   if (cwd === undefined) {
     const { root } = chosen.value;
     const home = machine.pathOf(root, '.');

@@ -60,9 +60,9 @@ export function describeClientFaults(name: string, startServer: () => Promise<Se
       return proxy.url;
     }
 
-    const target = (): { readonly host: string; readonly port: number } => ({
-      host: new URL(server.url).hostname,
-      port: Number(new URL(server.url).port),
+    const target = ({ url } = server): { readonly host: string; readonly port: number } => ({
+      host: new URL(url).hostname,
+      port: Number(new URL(url).port),
     });
 
     it(`loses and repeats no byte when the connection is cut ${cuts} times at random points`, async function () {
@@ -242,6 +242,59 @@ export function describeClientFaults(name: string, startServer: () => Promise<Se
       }
       const late = await backend.start({ argv: ['true'], cwd: '/', env, policy });
       assert.ok(!late.ok && late.error.kind === 'spawn-failed');
+    });
+
+    it('ends everything that waits, with the reason, when the server that comes back has not its session', async function () {
+      this.timeout(60_000);
+      const [doomed, next] = [await startServer(), await startServer()];
+      disposables.push(doomed, next);
+      const proxy = await startFaultyProxy(target(doomed));
+      disposables.push(proxy);
+      const reason = /exec-server does not have the session any more/;
+      const { child: first, events } = await start(`ws://${proxy.address}`, 'echo out; sleep 600');
+      await waitFor('its output', () => text(events) === 'out\n');
+      const backend = new RemoteBackend({ connect: async () => ok(client) });
+      const sleep = { argv: ['sleep', '600'], cwd: '/', env, policy, pipeStdin: true };
+      const others = await Promise.all([1, 2, 3].map(() => backend.start(sleep)));
+      const [full, ending, read] = others.map((one) => (one.ok ? one.value : assert.fail(one.error.message)));
+      assert.ok(full !== undefined && ending !== undefined && read !== undefined);
+
+      // More than its pipe takes, so the answer to the write waits.
+      full.write(Buffer.alloc(4 * 1024 * 1024));
+      const news = read.read({ afterSeq: 0, waitMs: 600_000 });
+      const { argv } = sleep;
+      await client.call('process/start', { processId: 'own', argv, cwd: 'file:///', env, tty: false });
+      const answer = assert.rejects(
+        client.call('process/read', { processId: 'own', waitMs: 600_000 }),
+        reason,
+      );
+      proxy.lead(target(next));
+      doomed.kill();
+      const starting = backend.start(sleep);
+      const terminated = ending.terminate(600_000);
+
+      for (const child of [first, full, ending, read]) {
+        await child.closed;
+        assert.equal(child.exit?.exitCode, 255);
+        assert.match(child.exit.failure ?? '', reason);
+        assert.equal(child.write(Buffer.from('x')), 'exited');
+      }
+      assert.equal((await news).closed, true);
+      await terminated;
+      await answer;
+      const started = await starting;
+      assert.ok(!started.ok);
+      assert.match(started.error.message, reason);
+      assert.deepEqual(
+        events.map(({ kind }) => kind),
+        ['output', 'exited', 'closed'],
+      );
+
+      client = await connectExecClient(dialWebSocket(`ws://${proxy.address}`));
+      const again = await backend.start({ argv: ['true'], cwd: '/', env, policy });
+      assert.ok(again.ok);
+      await again.value.closed;
+      assert.equal(again.value.exit?.exitCode, 0);
     });
   });
 }

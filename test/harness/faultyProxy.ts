@@ -11,6 +11,8 @@ export interface FaultyProxy {
   readonly connections: number;
   /** Cuts the connection after so many more bytes to the client. */
   cutAfter(bytes: number): void;
+  /** New connections go there. */
+  lead(target: NetConnectOpts): void;
   /** From now on nothing goes through the connections that are there, and nobody is told; new ones work. */
   freeze(): void;
   /** Ends what was frozen, as TCP does after a long time. */
@@ -19,7 +21,8 @@ export interface FaultyProxy {
 }
 
 /** Forwards bytes; `delayMs` holds each piece back in both directions, as distance does. */
-export async function startFaultyProxy(target: NetConnectOpts, delayMs = 0): Promise<FaultyProxy> {
+export async function startFaultyProxy(first: NetConnectOpts, delayMs = 0): Promise<FaultyProxy> {
+  let target = first;
   const pairs = new Set<Pair>();
   let budget = Infinity;
   let connections = 0;
@@ -68,6 +71,7 @@ export async function startFaultyProxy(target: NetConnectOpts, delayMs = 0): Pro
       return connections;
     },
     cutAfter: (bytes) => void (budget = bytes),
+    lead: (next) => void (target = next),
     freeze: () => pairs.forEach((pair) => (pair.isFrozen = true)),
     dropFrozen: () =>
       pairs.forEach((pair) => {

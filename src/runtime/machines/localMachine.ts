@@ -1,5 +1,6 @@
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { ok } from '../../base/result.ts';
 import { canonicalize, nodeMachine } from '../../sandbox/policy/nodeMachine.ts';
 import { environmentUnder } from '../environmentUnder.ts';
 import { findShell } from '../findShell.ts';
@@ -21,7 +22,7 @@ export function localMachine({ roots, parentEnv, helperFolder }: LocalMachineOpt
       const real = canonicalize(path);
       const isFolder =
         real !== undefined && statSync(real, { throwIfNoEntry: false })?.isDirectory() === true;
-      return isFolder ? real : undefined;
+      return ok(isFolder ? real : undefined);
     },
     policyFor: async (root, widenings) => roots.policyFor(root, widenings),
     shellFor: async (wanted) => findShell(wanted, parentEnv),

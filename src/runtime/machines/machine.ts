@@ -13,7 +13,7 @@ export interface Machine {
   /** What a workdir, absolute or relative to the root, means there. */
   pathOf(root: Root, workdir: string): string;
   /** The canonical path of an existing folder there; undefined when it is none. */
-  realFolder(path: string): Promise<string | undefined>;
+  realFolder(path: string): Promise<Result<string | undefined, RefusedCommand>>;
   /** The policy of a root, resolved there and now. */
   policyFor(root: Root, widenings: readonly Widening[]): Promise<Result<SandboxPolicy, PolicyError>>;
   /** The shell that a command asks for; the person's own when it asks for none. */

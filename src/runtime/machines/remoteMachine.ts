@@ -6,8 +6,11 @@ import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import { resolveWidened } from '../../sandbox/policy/resolveWidened.ts';
 import { isInside } from '../../sandbox/paths.ts';
 import type { Environment } from '../environments/environment.ts';
+import { environmentSetting } from '../environments/environments.ts';
 import { environmentUnder } from '../environmentUnder.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
+import { ConnectionLost } from '../execServer/client/execClient.ts';
+import { MalformedAnswer } from '../execServer/client/resultOf.ts';
 import { RpcError } from '../execServer/protocol/errors.ts';
 import { pathOf, uriOf } from '../execServer/protocol/fileUri.ts';
 import { fromWire } from '../execServer/services/sandboxContext/wirePolicy.ts';
@@ -35,9 +38,9 @@ export function remoteMachine(options: RemoteMachineOptions): Machine {
   const [programs] = info.prependPathDirs ?? [];
   return {
     pathOf: (root, workdir) => meantPath(root, folder, workdir),
-    realFolder: (path) => realFolder(client, path),
-    policyFor: (root, widenings) => resolveThere(options, folder, root, widenings),
-    shellFor: (wanted) => shellOf(client, environment.name, wanted),
+    realFolder: (path) => answered(environment, realFolder(client, path)),
+    policyFor: (root, widenings) => answered(environment, resolveThere(options, folder, root, widenings)),
+    shellFor: (wanted) => answered(environment, shellOf(client, environment.name, wanted)),
     environmentFor: (policy, { isTty, inFront }) => ({
       // Cordon's own server adds what every command gets.
       env: isCordon ? {} : environmentUnder(policy, {}, isTty, { inFront }),
@@ -57,12 +60,38 @@ function meantPath(root: Root, folder: string, workdir: string): string {
   return posix.resolve(folder, path);
 }
 
-async function realFolder(client: ExecClient, path: string): Promise<string | undefined> {
+/** The answer of that machine; that there is none, and why, is one, too. */
+async function answered<T, E>(
+  { name }: Environment,
+  question: Promise<Result<T, E>>,
+): Promise<Result<T, E | PolicyError>> {
+  try {
+    return await question;
+  } catch (cause) {
+    const isLost = cause instanceof ConnectionLost;
+    if (!isLost && !(cause instanceof RpcError) && !(cause instanceof MalformedAnswer)) {
+      throw cause;
+    }
+    return fail({
+      field: environmentSetting,
+      message: isLost
+        ? `The connection to the environment ${name} is lost: ${cause.message}.`
+        : `The environment ${name} did not answer as expected: ${cause.message}.`,
+      hint: isLost
+        ? 'Nothing was run. Run it again: the next command connects anew.'
+        : 'Nothing was run. Update the exec-server there, or choose another environment.',
+    });
+  }
+}
+
+async function realFolder(
+  client: ExecClient,
+  path: string,
+): Promise<Result<string | undefined, RefusedCommand>> {
   const real = await unlessRefused(client.call('fs/canonicalize', { path: uriOf(path), sandbox: null }));
   const folder = real && pathOf(real.path);
-  return folder !== undefined && (await metadataOf(client, folder))?.isDirectory === true
-    ? folder
-    : undefined;
+  const isFolder = folder !== undefined && (await metadataOf(client, folder))?.isDirectory === true;
+  return ok(isFolder ? folder : undefined);
 }
 
 function metadataOf(

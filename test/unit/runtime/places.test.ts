@@ -9,7 +9,7 @@ describe('a folder that does not exist', () => {
     const roots = { list: () => [root], active: () => root } as unknown as Roots;
     const machine = {
       pathOf: (_: Root, path: string) => (path === '.' ? '/srv/app' : path),
-      realFolder: async () => undefined,
+      realFolder: async () => ok(undefined),
     } as unknown as Machine;
     const place = await locatePlace(roots, async () => ok(machine), workdir);
     return place.ok ? 'found' : `${place.error.message} ${place.error.hint}`;

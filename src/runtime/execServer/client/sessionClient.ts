@@ -284,7 +284,9 @@ export class SessionClient implements ExecClient {
       } catch (cause) {
         last = cause instanceof Error ? cause.message : String(cause);
         if (cause instanceof RpcError && !isAttached(cause)) {
-          this.#lose(`the exec-server does not have the session any more: ${last}`);
+          // Whoever knows all of an id can take a session over.
+          const words = last.replaceAll(this.sessionId, `${this.sessionId.slice(0, 8)}…`);
+          this.#lose(`the exec-server does not have the session any more: ${words}`);
         } else if (cause instanceof ServerGone) {
           this.#lose(last);
         } else if (performance.now() + timing.retryMs > deadline) {
