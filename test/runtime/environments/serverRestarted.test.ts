@@ -78,17 +78,19 @@ for (const [where, open] of [
     afterEach(() => place.dispose());
 
     it('is told what happened and what to do, and goes on there', async () => {
-      const { call, open: openSession, runtime, audited } = place.runtime;
-      const polled = await openSession('echo ready; read x', { yield_time_ms: 1_000 });
-      const unwatched = await openSession('echo ready; read x', { yield_time_ms: 1_000 });
-      const poll = call('write_stdin', { session_id: polled.id, yield_time_ms: 30_000 });
-      const inFront = call('exec_command', { cmd: 'echo in front; sleep 600', yield_time_ms: 30_000 });
+      const agent = place.runtime;
+      const polled = await agent.open('echo ready; read x', { yield_time_ms: 1_000 });
+      const unwatched = await agent.open('echo ready; read x', { yield_time_ms: 1_000 });
+      const poll = agent.call('write_stdin', { session_id: polled.id, yield_time_ms: 30_000 });
+      const inFront = agent.call('exec_command', { cmd: 'echo in front; sleep 600', yield_time_ms: 30_000 });
       await waitFor('the output of the command in front', async () => {
-        const [latest] = runtime.sessions.known().filter(({ commandLine }) => commandLine.includes('front'));
+        const [latest] = agent.runtime.sessions
+          .known()
+          .filter(({ commandLine }) => commandLine.includes('front'));
         return (await latest?.replay())?.includes('in front');
       });
       const restarted = place.restart();
-      const meanwhile = call('exec_command', { cmd: 'echo meanwhile' });
+      const meanwhile = agent.call('exec_command', { cmd: 'echo meanwhile' });
       await restarted;
 
       assert.match((await poll).text, lost);
@@ -99,20 +101,17 @@ for (const [where, open] of [
         /exec_command failed: [^]*(Nothing was run\. Run it again|Look at what it would have done)/,
       );
       await unwatched.closed;
-      const late = await call('write_stdin', { session_id: unwatched.id, chars: 'x\r' });
+      const late = await agent.call('write_stdin', { session_id: unwatched.id, chars: 'x\r' });
       assert.match(late.text, lost);
-      assert.match((await call('write_stdin', { session_id: polled.id })).text, /Unknown process id/);
-      const ends = audited.filter((event) => event.kind === 'end' && event.session !== undefined);
+      assert.match((await agent.call('write_stdin', { session_id: polled.id })).text, /Unknown process id/);
+      const ends = agent.audited.filter((event) => event.kind === 'end' && event.session !== undefined);
       assert.equal(ends.length, 3);
       for (const event of ends) {
         assert.match(JSON.stringify(event), /"failure":"the connection [^"]* is lost/);
       }
 
-      const next = await openSession('read line; echo "got $line"');
-      assert.match(
-        await place.runtime.type(next, 'it\r', { yield_time_ms: 5_000 }),
-        /exited with code 0[^]*got it/,
-      );
+      const next = await agent.open('read line; echo "got $line"');
+      assert.match(await agent.type(next, 'it\r', { yield_time_ms: 5_000 }), /exited with code 0[^]*got it/);
     });
   });
 }
