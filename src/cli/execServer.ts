@@ -9,6 +9,7 @@ import { listenUnix } from '../runtime/execServer/server/listen/listenUnix.ts';
 import { listenWebSocket } from '../runtime/execServer/server/listen/listenWebSocket.ts';
 import type { ServerLog } from '../runtime/execServer/server/serverLog.ts';
 import { fileLog, silentServerLog } from '../runtime/execServer/server/serverLog.ts';
+import { spawnersOf } from '../terminal/spawners.ts';
 import { createSandboxManager } from '../sandbox/createSandboxManager.ts';
 import type { ExecServerFlags, ListenFlag } from './execServerFlags.ts';
 import { execServerFlags } from './execServerFlags.ts';
@@ -74,6 +75,9 @@ async function serve(flags: ExecServerFlags): Promise<void> {
     process.stdout.write(`${listener.address}\n`);
   }
   idle.set(true);
+  if (process.platform === 'linux') {
+    spawnersOf(cliCompanion()).prepare();
+  }
   const reason = await Promise.race([end.promise, listener.ended.then(() => 'its client is gone')]);
   log.record('end', { reason });
   await listener.close();

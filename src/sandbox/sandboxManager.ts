@@ -107,7 +107,7 @@ export interface SandboxManager {
   transform(policy: SandboxPolicy, command: Command): Promise<Result<Launch, SandboxError>>;
   /** What this machine can enforce: tried once, then remembered until `refresh`. */
   check(refresh?: boolean): Promise<Availability>;
-  /** The companion program, where there may be one: it makes the pipes of commands, too. */
+  /** The companion program, where there may be one: it starts commands, too. */
   readonly companion?: string;
 }
 

@@ -1,13 +1,15 @@
-import type { EventEmitter } from 'node:events';
+import type { Readable } from 'node:stream';
 import { Emitter } from '../base/event.ts';
 import type { ChildExit, ChildHandle, ChildOutput } from './childHandle.ts';
 import { drainTimeoutMs, maxPendingInput } from './childHandle.ts';
 import { destroyWhenRead, whenRead } from './destroyWhenRead.ts';
-import { signalNumber } from './processGroup.ts';
-import type { PipedSpec } from './spawnOnPipes.ts';
-import { spawnOnPipes } from './spawnOnPipes.ts';
+import type { PipedSpec } from './pipedChild.ts';
+import type { Spawners } from './spawners.ts';
+import { spawnPiped } from './spawnPiped.ts';
 
 export interface PipeChildSpec extends PipedSpec {
+  /** Who starts it; without one, Node does, which takes longer and has no real pipes. */
+  readonly spawners?: Spawners;
   /** After the exit waits for whoever holds the output, however long, until {@link ChildHandle.endDrain}. */
   readonly drainsFully?: boolean;
 }
@@ -17,7 +19,9 @@ export interface PipeChildSpec extends PipedSpec {
  * Rejects with Node's spawn error (`ENOENT`, `EACCES`, `E2BIG`, …) when it cannot start.
  */
 export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> {
-  const { child, started, stdin, streams } = await spawnOnPipes(spec);
+  const { pid, exited: ended, forget, stdin, streams } = await spawnPiped(spec, spec.spawners);
+  // A child that closes its input early makes later writes fail: that is its right, not an error of ours.
+  stdin?.on('error', () => {});
   const output = new Emitter<ChildOutput>();
   const exited = new Emitter<ChildExit>();
   const drained = new Emitter<void>();
@@ -44,34 +48,33 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
       );
     }
   };
-  const ended: { exit?: ChildExit } = {};
   // Whoever judges the exit by the output wants all that came before it.
-  const announceExit = (): void => {
-    if (ended.exit !== undefined && !state.hasExited) {
+  const announceExit = (exit: ChildExit): void => {
+    if (!state.hasExited) {
       state.hasExited = true;
-      exited.fire(ended.exit);
+      exited.fire(exit);
       limitDrain();
     }
   };
-  child.once('exit', (code, signal) => {
-    ended.exit = signal === null ? { exitCode: code ?? 0 } : { exitCode: 128 + signalNumber(signal), signal };
+  void ended.then((exit) => {
+    stdin?.destroy();
     whenRead(streams, () => {
-      announceExit();
+      announceExit(exit);
       if (state.isPaused) {
         streams.forEach((stream) => stream.pause());
       }
     });
   });
-  whenAllClosed([child, ...streams], () => {
-    announceExit();
+  void Promise.all([ended, ...streams.map(closed)]).then(([exit]) => {
+    announceExit(exit);
     state.isClosed = true;
     clearTimeout(state.timer);
+    forget();
     drained.fire();
   });
-  await started;
 
   return {
-    pid: child.pid as number,
+    pid,
     onOutput: output.event,
     onExit: exited.event,
     onDrained: drained.event,
@@ -112,8 +115,6 @@ export async function startPipeChild(spec: PipeChildSpec): Promise<ChildHandle> 
   };
 }
 
-/** Of a child, `close` is the end of it and of the streams that Node has made for it. */
-function whenAllClosed(emitters: readonly EventEmitter[], action: () => void): void {
-  let open = emitters.length;
-  emitters.forEach((emitter) => emitter.once('close', () => (open -= 1) === 0 && action()));
+async function closed(stream: Readable): Promise<void> {
+  await new Promise<void>((resolve) => stream.once('close', resolve));
 }

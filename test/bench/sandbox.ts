@@ -8,31 +8,47 @@ import { ensureCodex } from '../../scripts/codex.mjs';
 import { ensureSandboxRuntime } from '../../scripts/sandboxRuntime.mjs';
 import { cacheFolder } from '../../scripts/vscodeServer.mjs';
 import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
+import type { Launch } from '../../src/sandbox/sandboxManager.ts';
+import { startPipeChild } from '../../src/terminal/pipeChild.ts';
+import { Spawners } from '../../src/terminal/spawners.ts';
 import { policyOf } from '../harness/policyOf.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
-import { createTestSandbox, testPolicy } from '../harness/testRuntime.ts';
+import { createTestSandbox, helperPath, testPolicy } from '../harness/testRuntime.ts';
 import type { Contestants } from './statistics.ts';
 import { printRatios, race } from './statistics.ts';
 
 const env = { PATH: process.env['PATH'] ?? '', HOME: homedir() };
 const program = '/bin/true';
 
-/** `/bin/true` from the decision to run it to its end: plain, in plain bubblewrap, by Cordon, by the peers. */
+/**
+ * `/bin/true` from the decision to run it to its end: plain, in plain bubblewrap, by Cordon, by the peers. Node starts all
+ * but Cordon's, which its spawner starts, as in use; once more by Node tells what the sandbox alone costs.
+ */
 export async function measureSandbox(rounds = 60): Promise<void> {
   const folder = await createTemporaryFolder('bench');
   const peers = await openPeers(folder.path);
   const cordon = createTestSandbox();
   const ends: Promise<unknown>[] = [];
-  const run = async (policy: SandboxPolicy): Promise<void> => {
+  const spawners = new Spawners(helperPath);
+  const run = async (policy: SandboxPolicy, start: Start): Promise<void> => {
     const launch = await cordon.transform(policy, { argv: [program], cwd: folder.path, env, tty: false });
     if (!launch.ok) {
       throw new Error(launch.error.message);
     }
-    const [file = '', ...args] = launch.value.argv;
-    await toEnd(file, args, { cwd: launch.value.cwd, env: launch.value.env });
+    await start(launch.value);
     // The command has ended, and its output is there; tidying up goes on beside.
     ends.push(launch.value.release());
   };
+  const bySpawner: Start = async ({ argv, cwd, env }) => {
+    const [file = '', ...args] = argv;
+    const child = await startPipeChild({ argv: [file, ...args], cwd, env, pipeStdin: false, spawners });
+    const exit = new Promise<number>((resolve) => child.onExit(({ exitCode }) => resolve(exitCode)));
+    await new Promise<void>((resolve) => child.onDrained(resolve));
+    if ((await exit) !== 0) {
+      throw new Error(`${file} ended with ${await exit}`);
+    }
+  };
+  const byNode: Start = async ({ argv: [file = '', ...args], cwd, env }) => toEnd(file, args, { cwd, env });
   try {
     const usual = testPolicy(folder.path);
     const strict = strictest(folder.path);
@@ -40,8 +56,9 @@ export async function measureSandbox(rounds = 60): Promise<void> {
       {
         'no sandbox': () => toEnd(program, []),
         'plain bwrap': () => toEnd('bwrap', [...plainBubblewrap(folder.path), program]),
-        'Cordon, default policy': () => run(usual),
-        'Cordon, strictest policy': () => run(strict),
+        'Cordon, default policy': () => run(usual, bySpawner),
+        'Cordon, strictest policy': () => run(strict, bySpawner),
+        'Cordon, strictest policy, started by Node': () => run(strict, byNode),
         ...peers.contestants,
       },
       { rounds, prepare: async () => void (await Promise.all(ends.splice(0))) },
@@ -52,6 +69,8 @@ export async function measureSandbox(rounds = 60): Promise<void> {
     await folder.dispose();
   }
 }
+
+type Start = (launch: Launch) => Promise<void>;
 
 /** Every namespace, everything read-only, one folder writable: what a person would type. */
 function plainBubblewrap(root: string): string[] {

@@ -73,7 +73,7 @@ describe('A run leaves nothing behind', function () {
   };
 
   // The runtime is played by a shell: it starts the launcher in a session of its own, as Cordon does, and waits.
-  const runtimeScript = 'helper=$1; shift 4; setsid "$helper" --outer --parent $$ "$@"; :';
+  const runtimeScript = 'helper=$1; shift 4; setsid "$helper" --outer --runtime $$ "$@"; :';
   const victims = ['the runtime', 'the launcher', 'process 1', 'the command', 'the keeper'] as const;
   const victimOf = (runtimePid: number | undefined, victim: (typeof victims)[number]): number | undefined => {
     const launcher = childOf(runtimePid);

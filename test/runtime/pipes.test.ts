@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
-import { spawn, spawnSync } from 'node:child_process';
-import { readdirSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
 import { silentLog } from '../../src/base/log.ts';
 import type { LocalStartParams } from '../../src/runtime/exec/localBackend.ts';
 import { createLocalBackend } from '../../src/runtime/exec/localBackend.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
 import type { ChildHandle } from '../../src/terminal/childHandle.ts';
 import { startPipeChild } from '../../src/terminal/pipeChild.ts';
-import { PipeFactory } from '../../src/terminal/pipeFactory.ts';
+import { Spawners } from '../../src/terminal/spawners.ts';
 import { assertEnded, descendantsOf } from '../harness/processes.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
@@ -117,7 +116,7 @@ describe('The pipes of a command', function () {
           for (const companion of ['/nonexistent/companion', '/bin/false', '/bin/cat']) {
             const child = await startPipeChild({
               ...{ argv: ['/bin/sh', '-c', script], cwd: '/', env, pipeStdin: true },
-              pipes: new PipeFactory(companion),
+              spawners: new Spawners(companion),
             });
             assert.equal(await outputOf(child), 'refused\n');
           }
@@ -132,10 +131,10 @@ describe('The pipes of a command', function () {
     if (cannotRunUnprivileged !== undefined) this.skip();
     const told = runUnprivileged(`
       import { startPipeChild } from './src/terminal/pipeChild.ts';
-      import { PipeFactory } from './src/terminal/pipeFactory.ts';
+      import { Spawners } from './src/terminal/spawners.ts';
       const child = await startPipeChild({
         argv: ['/bin/sh', '-c', 'echo x > /dev/stdout'], cwd: '/', env: { PATH: '/usr/bin:/bin' }, pipeStdin: false,
-        pipes: new PipeFactory('${helperPath}'),
+        spawners: new Spawners('${helperPath}'),
       });
       let output = '';
       child.onOutput(({ chunk }) => (output += Buffer.from(chunk)));
@@ -144,47 +143,12 @@ describe('The pipes of a command', function () {
   });
 
   describe('in this process', () => {
-    const pipes = new PipeFactory(helperPath);
-    const start = (script: string, pipeStdin = false) =>
+    const spawners = new Spawners(helperPath);
+    const start = (script: string) =>
       startPipeChild({
-        ...{ argv: ['/bin/sh', '-c', script], cwd: '/', env, pipeStdin },
-        ...{ pipes, drainsFully: true },
+        ...{ argv: ['/bin/sh', '-c', script], cwd: '/', env, pipeStdin: false },
+        ...{ spawners, drainsFully: true },
       });
-    const makers = () =>
-      descendantsOf(process.pid).filter(
-        ({ command, parent }) => command.includes('--pipes') && parent === process.pid,
-      );
-
-    it('are enough for 500 commands at once', async () => {
-      const outputs = await Promise.all(
-        Array.from({ length: 500 }, async (_, index) => outputOf(await start(`echo ${index} > /dev/stdout`))),
-      );
-      assert.deepEqual(
-        outputs,
-        outputs.map((_, index) => `${index}\n`),
-      );
-    });
-
-    it('leave no descriptor behind, however a start ends', async () => {
-      await outputOf(await start('true'));
-      const before = readdirSync('/proc/self/fd').length;
-      for (let round = 0; round < 50; round += 1) {
-        await Promise.all(
-          Array.from({ length: 20 }, async (_, index) =>
-            index === 0 ? assert.rejects(fails()) : outputOf(await start('exit 0', index % 2 === 0)),
-          ),
-        );
-      }
-      const after = readdirSync('/proc/self/fd').length;
-      // Some wait for the next commands, now as before.
-      assert.ok(after <= before + 30, `${before} before, ${after} after`);
-      function fails() {
-        return startPipeChild({
-          ...{ argv: ['/nonexistent/program'], cwd: '/', env, pipeStdin: true },
-          pipes,
-        });
-      }
-    });
 
     it('go to no other child', async () => {
       const other = await start('sleep 1000');
@@ -212,46 +176,6 @@ describe('The pipes of a command', function () {
       writer.endDrain();
       await drained;
       await assertEnded(left);
-    });
-
-    it('are made again when their maker was killed', async () => {
-      await outputOf(await start('true'));
-      const running = Promise.all(
-        Array.from({ length: 60 }, async (_, index) => {
-          if (index % 20 === 10) makers().forEach(({ pid }) => process.kill(pid, 'SIGKILL'));
-          return outputOf(await start('sleep 0.1; echo x > /dev/stdout'));
-        }),
-      );
-      assert.deepEqual([...new Set(await running)], ['x\n']);
-      makers().forEach(({ pid }) => process.kill(pid, 'SIGKILL'));
-      for (let round = 0; round < 20; round += 1) {
-        assert.equal(await outputOf(await start('echo x > /dev/stdout')), 'x\n');
-      }
-    });
-
-    it('come from a process that ends with this one', async () => {
-      const module = `
-        import { startPipeChild } from '${import.meta.dirname}/../../src/terminal/pipeChild.ts';
-        import { PipeFactory } from '${import.meta.dirname}/../../src/terminal/pipeFactory.ts';
-        const pipes = new PipeFactory('${helperPath}');
-        const child = await startPipeChild({
-          argv: ['/bin/true'], cwd: '/', env: {}, pipeStdin: false, pipes,
-        });
-        child.onDrained(() => console.log('drained'));
-        if (process.env.STAYS) setInterval(() => {}, 1000);`;
-      const runtime = (variables: NodeJS.ProcessEnv) =>
-        spawn(process.execPath, ['--input-type=module', '--eval', module], {
-          ...{ stdio: ['ignore', 'pipe', 'inherit'] as const, env: { ...process.env, ...variables } },
-        });
-      const staying = runtime({ STAYS: '1' });
-      await new Promise((resolve) => staying.stdout?.once('data', resolve));
-      const started = descendantsOf(staying.pid as number);
-      assert.match(started.map(({ command }) => command).join('\n'), /--pipes/);
-      staying.kill('SIGKILL');
-      await assertEnded(started);
-      // Nor does it keep this one from ending.
-      const ending = runtime({});
-      assert.equal(await new Promise((resolve) => ending.once('exit', resolve)), 0);
     });
   });
 });

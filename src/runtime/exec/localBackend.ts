@@ -11,10 +11,10 @@ import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxM
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
 import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
-import type { PipeFactory } from '../../terminal/pipeFactory.ts';
-import { pipeFactory } from '../../terminal/pipeFactory.ts';
 import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
+import type { Spawners } from '../../terminal/spawners.ts';
+import { spawnersOf } from '../../terminal/spawners.ts';
 import { environmentUnder } from '../environmentUnder.ts';
 import { ChunkJoiner } from './chunkJoiner.ts';
 import { EventWindow } from './eventWindow.ts';
@@ -114,9 +114,9 @@ async function startLocal(
     return fail(problem);
   }
   const isTty = params.tty !== undefined;
-  const pipes = sandbox.companion === undefined ? undefined : pipeFactory(sandbox.companion);
+  const spawners = sandbox.companion === undefined ? undefined : spawnersOf(sandbox.companion);
   if (!isTty && params.streams === undefined) {
-    pipes?.prepare();
+    spawners?.prepare();
   }
   const launch = await sandbox.transform(params.policy, {
     argv: params.argv,
@@ -137,7 +137,7 @@ async function startLocal(
   if (!launch.ok) {
     return launch;
   }
-  const child = await startChild(launch.value, params, pipes);
+  const child = await startChild(launch.value, params, spawners);
   if (!child.ok) {
     await launch.value.release();
     return child;
@@ -148,7 +148,7 @@ async function startLocal(
 async function startChild(
   launch: Launch,
   params: LocalStartParams,
-  pipes: PipeFactory | undefined,
+  spawners: Spawners | undefined,
 ): Promise<Result<ChildHandle, SpawnError>> {
   const argv = await startableArgv(launch);
   if (!argv.ok) {
@@ -168,7 +168,7 @@ async function startChild(
             ...spec,
             pipeStdin: params.pipeStdin ?? false,
             drainsFully: params.drainsFully ?? false,
-            ...(pipes !== undefined && { pipes }),
+            ...(spawners !== undefined && { spawners }),
           })
         : await startPtyChild({ ...spec, size: params.tty }),
     );

@@ -38,9 +38,9 @@ export class WorkFolder {
     return undefined;
   }
 
-  /** Leads to the very folder, for processes that this one starts. */
+  /** Leads to the very folder, for processes that this one starts, by its spawner or itself. */
   get place(): string {
-    return `/proc/self/fd/${this.#handle.fd}`;
+    return `/proc/${process.pid}/fd/${this.#handle.fd}`;
   }
 
   /** Whether its path still leads to it, over no link. */

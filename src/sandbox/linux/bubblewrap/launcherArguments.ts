@@ -53,7 +53,7 @@ export function launcherArguments(input: LauncherInput): string[] {
     ...[
       input.helperPath,
       '--outer',
-      '--parent',
+      '--runtime',
       String(process.pid),
       ...keeper,
       ...beside,

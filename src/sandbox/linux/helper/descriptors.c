@@ -2,14 +2,44 @@
 
 #include <linux/prctl.h>
 
+/* Of a process that this one can see; 0 when it cannot. The name, in parentheses, may hold anything. */
+static word parent_of(word process) {
+  static const char name[] = "/stat";
+  char path[6 + NUMBER_SIZE + sizeof name] = "/proc/";
+  char text[512];
+  write_number(path + 6, (long)process);
+  char *to = path + length(path);
+  for (word at = 0; at < sizeof name; at++) {
+    to[at] = name[at];
+  }
+  long file = CALL(__NR_openat, AT_FDCWD, path, O_RDONLY | O_CLOEXEC, 0);
+  long size = CALL(__NR_read, file, text, sizeof text, 0);
+  CALL(__NR_close, file, 0, 0, 0);
+  long at = size;
+  while (at > 0 && text[at - 1] != ')') {
+    at--;
+  }
+  word parent = 0;
+  /* A space, the state, a space. */
+  for (at += 3; at < size && text[at] >= '0' && text[at] <= '9'; at++) {
+    parent = parent * 10 + (word)(text[at] - '0');
+  }
+  return parent;
+}
+
+int is_started_by(word runtime) {
+  word parent = (word)CALL(__NR_getppid, 0, 0, 0, 0);
+  return parent == runtime || (parent > 1 && parent_of(parent) == runtime);
+}
+
 /*
  * bubblewrap asks to be killed with its parent only at the end of its set-up (seen in 0.8.0). When the launcher is
  * killed before, the command would be started all the same and be nobody's. Hence a descriptor of the launcher's
  * process, made before bubblewrap and looked at after it has asked: one of the two notices any death.
  */
-void announce_launcher(word parent) {
+void announce_launcher(word runtime) {
   CALL(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL_, 0, 0);
-  if (parent != 0 && (word)CALL(__NR_getppid, 0, 0, 0, 0) != parent) {
+  if (runtime != 0 && !is_started_by(runtime)) {
     refuse("the runtime has ended");
   }
   long process = CALL(__NR_pidfd_open, CALL(__NR_getpid, 0, 0, 0, 0), 0, 0, 0);

@@ -33,7 +33,7 @@ void show_as(char *name) {
 }
 
 /* A file without a known format is a shell script, as every shell and execvp(3) take it. */
-static long execute(const char *path, char **argv, char **envp) {
+long execute(const char *path, char **argv, char **envp) {
   long error = CALL(__NR_execve, path, argv, envp, 0);
   if (error == -ENOEXEC) {
     /* argv[-1] is the "--" before the command or an option before it: ours to overwrite. */

@@ -109,8 +109,10 @@ void refuse(const char *step) __attribute__((noreturn));
 
 /* descriptors.c */
 void close_descriptors(int first);
-/* Ends with its parent, which is that process or has ended already; the launcher's process becomes LAUNCHER_FD. */
-void announce_launcher(word parent);
+/* Whether that process has started this one, by itself or by its spawner, and is still there. */
+int is_started_by(word runtime);
+/* Ends with its parent, unless that has ended already; the launcher's process becomes LAUNCHER_FD. */
+void announce_launcher(word runtime);
 void check_launcher(void);
 
 /* lease.c */
@@ -212,6 +214,8 @@ void drop_all_capabilities(void);
 void refuse_call(long listener);
 
 /* execute.c */
+/* Becomes the program at the path; `argv[-1]` may be overwritten. Returns what went wrong. */
+long execute(const char *path, char **argv, char **envp);
 /* Becomes the program, searched on PATH when its name has no slash; ends with 127 or 126 when it cannot. */
 void run(char **argv, char **envp) __attribute__((noreturn));
 /* What a command that runs from here on sees as its own name. */
@@ -235,8 +239,8 @@ int landlock_version(void);
 void launch_with_landlock(char **argv, char **envp) __attribute__((noreturn));
 
 /* own.c */
-/* Runs the command as it is, with everything that it starts ending with that process, this one's parent. */
-void own(word parent, char **argv, char **envp) __attribute__((noreturn));
+/* Runs the command as it is, with everything that it starts ending with that process, which started this one. */
+void own(word runtime, char **argv, char **envp) __attribute__((noreturn));
 /* Ends as a process with that wait status did. */
 void end_like(int status) __attribute__((noreturn));
 
@@ -264,9 +268,9 @@ const char *part_called(char **envp);
 /* Asks the runtime, and does what it says: becomes the program, ends with a message, or as what runs in its place did. */
 void ask_about_part(const char *name, char **argv, char **envp) __attribute__((noreturn));
 
-/* pipes.c */
-/* Makes pipes for that process, this one's parent, until it ends. */
-void make_pipes(word parent) __attribute__((noreturn));
+/* spawn.c */
+/* Starts commands for that process, this one's parent, until it ends. */
+void spawn(word parent) __attribute__((noreturn));
 
 /* adopt.c */
 /* Runs the command with the standard streams that come over the connection which is its input. */

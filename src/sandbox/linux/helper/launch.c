@@ -1,11 +1,11 @@
 /*
  * The launcher's companion on Linux: no library, some kilobytes, starts in well under a millisecond.
  *
- *   launch --outer [--parent PID] [--leases FOLDER TASK...] -- PATH ARGS...
+ *   launch --outer [--runtime PID] [--leases FOLDER TASK...] -- PATH ARGS...
  *       Before bubblewrap: closes every inherited descriptor above 2, so that neither bubblewrap nor the command
  *       ever holds one (a terminal host is known to leave pty masters and sockets inheritable), then runs PATH,
  *       handing it one descriptor that tells whether this process, bubblewrap from then on, is still alive.
- *       It ends with PID, its parent, from its first moment on.
+ *       It ends with PID, which started it, from its first moment on.
  *       Tasks are for the keeper (keeper.c), a process that outlives all others of the run:
  *         --note NAME             keeps the file NAME in FOLDER until everything else is done; comes first
  *         --hold NAME PATH        makes the empty folder PATH, a mount point; the lease NAME keeps runs apart (lease.c)
@@ -39,12 +39,12 @@
  *       Inside, standard input and output through the network proxy (connect.c): what ssh takes as its ProxyCommand.
  *   launch --landlock OPTIONS... -- ARGV...
  *       Instead of bubblewrap: see landlock.c.
- *   launch --own PARENT [--arg0 NAME] -- ARGV...
+ *   launch --own RUNTIME [--arg0 NAME] -- ARGV...
  *       Without a sandbox: see own.c.
  *   launch --adopt -- ARGV...
  *       Takes its standard streams from a connection: see adopt.c.
- *   launch --pipes PARENT
- *       Makes pipes for the runtime: see pipes.c.
+ *   launch --spawn PARENT
+ *       Starts commands for the runtime: see spawn.c.
  *   launch, called by a link in /run/cordon/parts
  *       Inside: asks the runtime about the program with the name of the link: see part.c.
  *   launch --landlock-version
@@ -78,10 +78,10 @@ static int has(char ***at, char ***values, const char *name, int count) {
   return 1;
 }
 
-static void __attribute__((noreturn)) launch_outer(word parent, char **argv, char **envp) {
+static void __attribute__((noreturn)) launch_outer(word runtime, char **argv, char **envp) {
   close_descriptors(3);
   reset_signals();
-  announce_launcher(parent);
+  announce_launcher(runtime);
   if (tasks.folder != 0) {
     start_keeper(&tasks, argv, envp);
   }
@@ -109,7 +109,7 @@ __attribute__((used)) void launch(word *stack) {
   int is_kept = 0;
   int is_grouped = 0;
   int is_outer = 0;
-  word parent = 0;
+  word runtime = 0;
   if (stack[0] < 1) {
     refuse("arguments");
   }
@@ -120,8 +120,8 @@ __attribute__((used)) void launch(word *stack) {
   if (stack[0] > 3 && is_same(argv[1], "--adopt") && is_same(argv[2], "--")) {
     adopt(argv + 3, envp);
   }
-  if (stack[0] == 3 && is_same(argv[1], "--pipes")) {
-    make_pipes(number_in(argv[2]));
+  if (stack[0] == 3 && is_same(argv[1], "--spawn")) {
+    spawn(number_in(argv[2]));
   }
   if (stack[0] > 4 && is_same(argv[1], "--own") && is_same(argv[3], "--")) {
     own(number_in(argv[2]), argv + 4, envp);
@@ -147,8 +147,8 @@ __attribute__((used)) void launch(word *stack) {
       sweep(value[0]);
     } else if (has(&argv, &value, "--outer", 0)) {
       is_outer = 1;
-    } else if (has(&argv, &value, "--parent", 1)) {
-      parent = number_in(value[0]);
+    } else if (has(&argv, &value, "--runtime", 1)) {
+      runtime = number_in(value[0]);
     } else if (has(&argv, &value, "--leases", 1)) {
       tasks.folder = value[0];
     } else if (has(&argv, &value, "--note", 1)) {
@@ -200,7 +200,7 @@ __attribute__((used)) void launch(word *stack) {
   }
   argv++;
   if (is_outer) {
-    launch_outer(parent, argv, envp);
+    launch_outer(runtime, argv, envp);
   }
   check_launcher();
   if (has_mounts) {

@@ -1,12 +1,12 @@
 /*
  * Commands without a sandbox, which end with the runtime all the same.
  *
- *   launch --own PARENT [--arg0 NAME] -- ARGV...
- *       Three processes: the launcher, known to PARENT, which started it; the warden, to which everything comes whose
+ *   launch --own RUNTIME [--arg0 NAME] -- ARGV...
+ *       Three processes: the launcher, known to RUNTIME, which started it, by its spawner or itself; the warden, to which everything comes whose
  *       own parent ends; and the command, in the session and the process group of the launcher, with its terminal,
- *       limits, descriptors and rights as they are. When the launcher is killed, or PARENT ends and it with it, the
+ *       limits, descriptors and rights as they are. When the launcher is killed, or RUNTIME ends and it with it, the
  *       warden ends all that the command has started, in other sessions, too; when the warden is killed, the launcher
- *       does. After SIGTERM from PARENT nothing outlives the command. When it ends by itself, what it has left goes
+ *       does. After SIGTERM from RUNTIME nothing outlives the command. When it ends by itself, what it has left goes
  *       on, and the launcher ends as the command did.
  *
  * The warden has a session of its own: signals to the command's group must not end it, and for the kernel's handling
@@ -177,7 +177,7 @@ static void pass_on(int signal, int command) {
   }
 }
 
-static void __attribute__((noreturn)) wait_for_warden(long talk, word parent) {
+static void __attribute__((noreturn)) wait_for_warden(long talk, word runtime) {
   static const word all = ~0UL;
   int command = 0;
   int is_ending = 0;
@@ -188,7 +188,7 @@ static void __attribute__((noreturn)) wait_for_warden(long talk, word parent) {
     if (sources[1].found != 0) {
       unsigned signal[SIGNAL_WORDS];
       CALL(__NR_read, SIGNALS_FD, signal, sizeof signal, 0);
-      is_ending |= signal[SIGNAL_NUMBER] == SIGTERM_ && signal[SIGNAL_SENDER] == parent;
+      is_ending |= signal[SIGNAL_NUMBER] == SIGTERM_ && signal[SIGNAL_SENDER] == runtime;
       pass_on((int)signal[SIGNAL_NUMBER], command);
       continue;
     }
@@ -210,13 +210,13 @@ static void __attribute__((noreturn)) wait_for_warden(long talk, word parent) {
   }
 }
 
-void own(word parent, char **argv, char **envp) {
+void own(word runtime, char **argv, char **envp) {
   word all = ~0UL;
   word mask = 0;
   word early = 0;
   int talk[2];
   CALL(__NR_prctl, PR_SET_PDEATHSIG, SIGKILL_, 0, 0);
-  if ((word)CALL(__NR_getppid, 0, 0, 0, 0) != parent) {
+  if (!is_started_by(runtime)) {
     give_up("the runtime has ended");
   }
   CALL(__NR_rt_sigprocmask, SIG_SETMASK_, &all, &mask, SIGSET_BYTES);
@@ -233,5 +233,5 @@ void own(word parent, char **argv, char **envp) {
     CALL(__NR_close, talk[0], 0, 0, 0);
     become_warden(talk[1], mask, early, argv, envp);
   }
-  wait_for_warden(talk[0], parent);
+  wait_for_warden(talk[0], runtime);
 }
