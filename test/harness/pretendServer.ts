@@ -113,7 +113,12 @@ class PretendConnection {
       onClose: this.#ends.event,
       onDrain: new Emitter<void>().event,
       bufferedBytes: 0,
-      send: (text) => void (this.#isOver || setImmediate(() => onText(text))),
+      send: (message) => {
+        const text = Buffer.from(message).toString();
+        if (!this.#isOver) {
+          setImmediate(() => onText(text));
+        }
+      },
       pause: () => {},
       resume: () => {},
       close: () => this.end({}),

@@ -16,6 +16,7 @@ import type {
 import { methods } from '../protocol/methods.ts';
 import { isTraced } from '../protocol/tracedMethods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
+import { encodeMessage } from './encodeMessage.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
 import type { SlotKind } from './ordering.ts';
@@ -110,7 +111,8 @@ export class Connection implements ServedConnection {
 
   #send(message: object): void {
     if (!this.#abort.signal.aborted) {
-      this.#transport.send(JSON.stringify(message));
+      const { content, taken } = encodeMessage(message);
+      this.#transport.send(content, taken);
       this.#steerInput();
     }
   }

@@ -72,12 +72,18 @@ class LinesTransport implements MessageTransport {
     return this.#output.writableLength;
   }
 
-  send(text: string): void {
+  send(message: string | Uint8Array, taken?: () => void): void {
     if (this.#isClosed) {
       return;
     }
     this.#writes.begin();
-    this.#output.write(`${text}\n`, () => this.#sent.taken(this.#output.writableLength));
+    this.#output.write(message);
+    this.#output.write('\n', (error) => {
+      if (!error) {
+        taken?.();
+      }
+      this.#sent.taken(this.#output.writableLength);
+    });
     this.#sent.added(this.#output.writableLength);
   }
 

@@ -14,7 +14,11 @@ export interface MessageTransport {
   readonly onDrain: Event<void>;
   /** What waits to be taken by the other side, in bytes. */
   readonly bufferedBytes: number;
-  send(text: string): void;
+  /**
+   * Text, or its bytes in UTF-8, which nobody changes before `taken` is called: when the system has them. It is not
+   * called when they could not be delivered.
+   */
+  send(message: string | Uint8Array, taken?: () => void): void;
   pause(): void;
   resume(): void;
   /** Ends it without ceremony: what the protocol does on a violation. */

@@ -99,12 +99,17 @@ class WebSocketTransport implements MessageTransport {
     return this.#webSocket.bufferedAmount;
   }
 
-  send(text: string): void {
+  send(message: string | Uint8Array, taken?: () => void): void {
     if (this.#isClosed) {
       return;
     }
     this.#writes?.begin();
-    this.#webSocket.send(text, () => this.#sent.taken(this.#webSocket.bufferedAmount));
+    this.#webSocket.send(message, { binary: false }, (error) => {
+      if (!error) {
+        taken?.();
+      }
+      this.#sent.taken(this.#webSocket.bufferedAmount);
+    });
     this.#sent.added(this.#webSocket.bufferedAmount);
   }
 
