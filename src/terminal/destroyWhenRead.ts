@@ -35,5 +35,6 @@ export function whenRead(streams: readonly Readable[], action: () => void): void
     stream.on('data', onData);
     stream.resume();
   }
-  setImmediate(afterReading);
+  // One that was opened just now is not looked at before the loop's next round.
+  setImmediate(() => setImmediate(afterReading));
 }

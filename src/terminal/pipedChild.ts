@@ -13,5 +13,5 @@ export interface PipedChild {
   /** Standard output and standard error. */
   readonly streams: readonly [Readable, Readable];
   /** To be called when it is signalled no more, after its end: its number may then be another one's. */
-  forget(): void;
+  readonly forget: () => void;
 }

@@ -114,7 +114,7 @@ describe('A command without a sandbox', function () {
           await waitFor('both', () => sleeps(marked()).length === 2);
           const started = marked();
           const owners = started.filter(({ command }) => command.includes('--own'));
-          const launcher = owners.find(({ parent }) => parent === process.pid);
+          const launcher = owners.find(({ parent }) => !owners.some(({ pid }) => pid === parent));
           const warden = owners.find(({ parent }) => parent === launcher?.pid);
           process.kill((victim === 'launcher' ? launcher : warden)?.pid as number, 'SIGKILL');
           await child.closed;

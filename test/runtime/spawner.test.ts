@@ -30,10 +30,13 @@ describe('The spawner of a runtime', function () {
       ...{ spawners, drainsFully: true },
     });
   const start = (script: string, pipeStdin = false) => startProgram(['/bin/sh', '-c', script], { pipeStdin });
+  // Other tests of this process have others.
+  const others = new Set<number>();
   const living = () =>
     descendantsOf(process.pid).filter(
-      ({ command, parent }) => command.includes('--spawn') && parent === process.pid,
+      ({ command, parent, pid }) => command.includes('--spawn') && parent === process.pid && !others.has(pid),
     );
+  before(() => living().forEach(({ pid }) => others.add(pid)));
 
   it('starts 500 commands at once', async () => {
     const outputs = await Promise.all(
@@ -94,6 +97,20 @@ describe('The spawner of a runtime', function () {
     }
   });
 
+  it('tells the end of a short command after its output', async () => {
+    for (let round = 0; round < 300; round += 1) {
+      const child = await startProgram(['/bin/echo', 'x']);
+      const order: string[] = [];
+      child.onOutput(() => order.push('output'));
+      child.onExit(() => order.push('exit'));
+      // News of the start and of the end may come together.
+      const busyUntil = performance.now() + (round % 3);
+      while (performance.now() < busyUntil);
+      await new Promise<void>((resolve) => child.onDrained(resolve));
+      assert.deepEqual(order, ['output', 'exit']);
+    }
+  });
+
   it('tells nothing of those that are stopped, and all of their end later', async () => {
     const child = await start('kill -STOP $$; exit 4');
     const exit = exitOf(child);
@@ -105,7 +122,7 @@ describe('The spawner of a runtime', function () {
 
   it('says as Node does why a program cannot start, and goes on', async () => {
     await outputOf(await start('exit 0'));
-    const before = living();
+    const before = living().map(({ pid }) => pid);
     const long = 'x'.repeat(200_000);
     const failures: readonly [readonly [string, ...string[]], string, string?][] = [
       [['/nonexistent/program'], 'ENOENT'],
@@ -120,7 +137,10 @@ describe('The spawner of a runtime', function () {
       await assert.rejects(startProgram(argv, { cwd }), { code }, `${argv[0]} ${code}`);
     }
     assert.equal(await outputOf(await start('echo x')), 'x\n');
-    assert.deepEqual(living(), before);
+    assert.deepEqual(
+      living().map(({ pid }) => pid),
+      before,
+    );
   });
 
   it('takes as many words and variables as the system does', async () => {
