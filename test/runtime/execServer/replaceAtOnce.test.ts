@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
+import { once } from 'node:events';
 import { chmodSync, existsSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
 import {
   mostAtOnce,
   replaceAtOnce,
@@ -33,6 +35,8 @@ describe('a small file that is written at once', function () {
 
   it('is made, or replaced as a whole', () => {
     assert.equal(readFileSync(at('first'), 'utf8'), 'new');
+    assert.equal(replaceAtOnce(at('first'), Buffer.from('newer')), true);
+    assert.equal(readFileSync(at('first'), 'utf8'), 'newer');
     writeFileSync(at('old'), 'what was there before');
     chmodSync(at('old'), 0o640);
     assert.equal(replaceAtOnce(at('old'), bytes), true);
@@ -40,6 +44,28 @@ describe('a small file that is written at once', function () {
     assert.equal(statSync(at('old')).mode & 0o777, 0o640);
     assert.equal(replaceAtOnce(at('old'), new Uint8Array()), true);
     assert.equal(readFileSync(at('old'), 'utf8'), '');
+  });
+
+  it('is never empty for whoever looks at it meanwhile', async () => {
+    writeFileSync(at('watched'), 'x'.repeat(1_000));
+    const sizes = new Int32Array(new SharedArrayBuffer(12));
+    const watcher = new Worker(
+      `const { workerData: { path, sizes } } = require('node:worker_threads');
+      const { statSync } = require('node:fs');
+      while (sizes[0] === 0) {
+        sizes[statSync(path).size === 1_000 ? 1 : 2]++;
+      }`,
+      { eval: true, workerData: { path: at('watched'), sizes } },
+    );
+    while (Atomics.load(sizes, 1) === 0) {
+      await delay(1);
+    }
+    for (let number = 0; number < 2_000; number++) {
+      assert.equal(replaceAtOnce(at('watched'), Buffer.alloc(1_000, number)), true);
+    }
+    Atomics.store(sizes, 0, 1);
+    await once(watcher, 'exit');
+    assert.equal(sizes[2], 0);
   });
 
   it('is left to the usual way when anybody might have to wait', () => {

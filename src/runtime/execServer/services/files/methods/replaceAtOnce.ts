@@ -37,13 +37,25 @@ export function replaceAtOnce(path: string, bytes: Uint8Array): boolean {
     return false;
   }
   try {
-    ftruncateSync(file, 0);
-    for (let written = 0; written < bytes.byteLength;) {
-      written += writeSync(file, bytes, written);
-    }
+    replaceContent(file, bytes);
     return true;
   } finally {
     closeSync(file);
+  }
+}
+
+/**
+ * Cut off at the end, not emptied at the beginning: to give all blocks back and take new ones is most of the time on
+ * ext4, and whoever reads meanwhile, or after a power cut, would find an empty file.
+ */
+function replaceContent(file: number, bytes: Uint8Array): void {
+  let written = 0;
+  try {
+    while (written < bytes.byteLength) {
+      written += writeSync(file, bytes, written);
+    }
+  } finally {
+    ftruncateSync(file, written);
   }
 }
 
