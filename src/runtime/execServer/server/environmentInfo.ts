@@ -40,13 +40,11 @@ export function ownShell(environment: NodeJS.ProcessEnv): string {
   return shell.ok ? shell.value : '/bin/sh';
 }
 
-/** What a client learns about this machine and this server. */
-export function environmentInfo(
-  { folder, version, build }: Installation,
-  capabilities: readonly string[],
-  environment: NodeJS.ProcessEnv = process.env,
-): EnvironmentInfo {
-  const shell = ownShell(environment);
+/**
+ * What a client learns about this machine and this server: the same as long as it runs, so it is found out once. Every
+ * connection asks, and one that comes back after a cut is waited for.
+ */
+export function serverInfo({ folder, version, build }: Installation, shell: string): EnvironmentInfo {
   const programs = join(folder, 'bin');
   return {
     shell: { name: basename(shell), path: shell },
@@ -58,22 +56,17 @@ export function environmentInfo(
     prependPathDirs: existsSync(programs) ? [uriOf(programs)] : [],
     temporaryDirectories: [uriOf(tmpdir())],
     tempDir: uriOf(tmpdir()),
-    capabilities: Object.fromEntries(capabilityNames.map((name) => [name, capabilities.includes(name)])),
     cordon: { version: 1, build, pid: process.pid },
   };
 }
 
-const knownProviders = new Map<string, string>();
+/** Of all capabilities that there are words for, which of them these are. */
+export function announced(capabilities: readonly string[]): Readonly<Record<string, boolean>> {
+  return Object.fromEntries(capabilityNames.map((name) => [name, capabilities.includes(name)]));
+}
 
 /** The same for every server of this person from this installation, and for no other. */
 function providerId(folder: string): string {
-  // Every connection asks, and one that comes back after a cut is waited for.
-  const id = knownProviders.get(folder) ?? newProviderId(folder);
-  knownProviders.set(folder, id);
-  return id;
-}
-
-function newProviderId(folder: string): string {
   const parts = ['cordon exec-server', machineId(), String(process.getuid?.() ?? 0), folder];
   return `sha256:${createHash('sha256').update(parts.join('\0')).digest('hex')}`;
 }

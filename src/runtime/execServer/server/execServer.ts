@@ -5,11 +5,12 @@ import type { SandboxConfiguration } from '../services/processes/backends.ts';
 import { Backends } from '../services/processes/backends.ts';
 import type { ContextMachine } from '../services/sandboxContext/contextMachine.ts';
 import { contextMachine } from '../services/sandboxContext/contextMachine.ts';
+import type { EnvironmentInfo } from '../protocol/handshake.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { AnswerBudget } from './answerBudget.ts';
 import { Connection } from './connection.ts';
 import type { Installation } from './environmentInfo.ts';
-import { environmentInfo, ownShell } from './environmentInfo.ts';
+import { announced, ownShell, serverInfo } from './environmentInfo.ts';
 import { environmentService } from './environmentService.ts';
 import type { ServerLog } from './serverLog.ts';
 import type { Handlers, ServedConnection } from './service.ts';
@@ -47,6 +48,7 @@ export class ExecServer {
   readonly #options: ExecServerOptions;
   readonly #sessions: Sessions;
   readonly #machine: ContextMachine;
+  readonly #info: EnvironmentInfo;
   readonly #connections = new Set<Connection>();
   /** One of the largest at a time, or some that are smaller. */
   readonly #answers = new AnswerBudget(longestAnswer);
@@ -60,6 +62,7 @@ export class ExecServer {
       ...(helperFolder !== undefined && { inFront: helperFolder }),
     });
     const shell = ownShell(parentEnv);
+    this.#info = serverInfo(options.installation, shell);
     this.#machine = contextMachine(parentEnv);
     this.#sessions = new Sessions(
       () => new Session(backends, { log, parentEnv, shell, retainClosedMs, machine: this.#machine }),
@@ -73,7 +76,7 @@ export class ExecServer {
     const { log, concurrentRequests, installation, parentEnv, network, trustedPaths } = this.#options;
     const number = ++this.#count;
     const state: { session?: Session; capabilities: readonly string[] } = { capabilities: [] };
-    const info = () => environmentInfo(installation, state.capabilities);
+    const info = () => ({ ...this.#info, capabilities: announced(state.capabilities) });
     const connection: Connection = new Connection(transport, {
       log,
       concurrentRequests,
