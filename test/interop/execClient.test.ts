@@ -30,6 +30,7 @@ describe('Cordon as a client of the real codex exec-server', () => {
     describeBackend('on a codex exec-server', mode, makeBackend, traits, {
       // It ends the launcher, and what the launcher has just made stays.
       leavesStartedSandboxes: mode !== 'danger-full-access',
+      tellsExitEarly: true,
     });
   }
   const createRuntime: CreateTestRuntime = (user, parentEnv, options) =>
