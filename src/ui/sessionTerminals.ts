@@ -5,6 +5,7 @@ import type { Session } from '../runtime/sessions/session.ts';
 import { findingLines } from '../sandbox/aftermath/findingLines.ts';
 import { createSessionTerminal } from '../terminal/sessionTerminal.vscode.ts';
 import { runningName } from '../terminal/sessionWords.ts';
+import { tellNoTerminals } from './tellNoTerminals.ts';
 
 /** Of what the sandbox stopped, at the end of a terminal. */
 const mostSentences = 3;
@@ -24,18 +25,37 @@ export class SessionTerminals implements Disposable {
 
   /** Brings a terminal of the session to the front, with the focus: only ever because a person asked. */
   show(session: Session): void {
-    (this.#newest(session) ?? this.#create(session)).show();
+    if (vscode.workspace.isTrusted) {
+      (this.#newest(session) ?? this.#create(session)).show();
+    } else {
+      void tellNoTerminals();
+    }
   }
 
   /** Shows the session in one more terminal. */
   showAnother(session: Session): void {
-    this.#create(session).show();
+    if (vscode.workspace.isTrusted) {
+      this.#create(session).show();
+    } else {
+      void tellNoTerminals();
+    }
   }
 
-  /** Opens the terminals again that looked at sessions before the window was loaded, without taking the focus. */
+  /**
+   * Opens the terminals again that looked at sessions before the window was loaded, without taking the focus; in a
+   * workspace that is not trusted as soon as it is.
+   */
   reopen(sessions: readonly Session[]): void {
     const shown = sessions.filter(({ record }) => record.isShown);
     closeDead(shown);
+    if (vscode.workspace.isTrusted) {
+      this.#reopen(shown);
+    } else {
+      this.#store.add(vscode.workspace.onDidGrantWorkspaceTrust(() => this.#reopen(shown)));
+    }
+  }
+
+  #reopen(shown: readonly Session[]): void {
     const last = shown.map((session) => this.#create(session)).at(-1);
     if (last !== undefined) {
       last.show(true);

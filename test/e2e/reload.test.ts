@@ -48,6 +48,35 @@ describe('a session in a window that is loaded again', () => {
     );
   });
 
+  it('is told of the size that its terminal gets afterwards', async () => {
+    const { reload, waitForTerminal, terminalText, typeInTerminal, screenshot, page } = editor();
+    const told = async (): Promise<readonly number[]> =>
+      (await terminalText())
+        .match(/^\d+ \d+$/gm)
+        ?.at(-1)
+        ?.split(' ')
+        .map(Number) ?? [];
+    const rows = page.locator('.terminal-wrapper.active .xterm-rows > div');
+    const { width = 0, height = 0 } = page.viewportSize() ?? {};
+    await start('while read -r line; do stty size; done');
+    await typeInTerminal('', 'Enter');
+    await waitForTerminal(/^\d+ \d+$/m);
+    const [, columns = 0] = await told();
+    await reload();
+    await waitForTerminal(/^\d+ \d+$/m);
+    await page.setViewportSize({ width: width - 300, height: height - 100 });
+    await page.locator('.terminal-wrapper.active .xterm-screen').click();
+    await waitFor('the new size in the program', async () => {
+      await typeInTerminal('', 'Enter');
+      const [toldRows, toldColumns = 0] = await told();
+      return toldRows === (await rows.count()) && toldColumns < columns;
+    });
+    await screenshot('reload-resized');
+    await page.setViewportSize({ width, height });
+    await typeInTerminal('', 'Control+D');
+    await waitForTerminal(/exited with code/);
+  });
+
   it('has its title back, which tells how it ended however soon that was', async () => {
     const { reload, page, waitForTerminal } = editor();
     const tab = page.locator('.terminal-tabs-entry').filter({ hasText: '✓ echo at once' });

@@ -263,6 +263,29 @@ export function describeExecTools(
       }
     });
 
+    it('types into nothing that was allowed more while the workspace was trusted', async () => {
+      let isTrusted = true;
+      const of = await createTestRuntime({}, process.env, { isTrusted: () => isTrusted });
+      const before = await of.open('read line; echo "got $line" > written');
+      isTrusted = false;
+      assert.match(
+        await of.type(before, 'it\r'),
+        /write_stdin failed: the workspace is not trusted any more, and session \d+ may do/,
+      );
+      const after = await of.open('read line; echo "got $line"');
+      assert.match(await of.type(after, 'it\r', { yield_time_ms: startS * 5_000 }), /got it/);
+      assert.match(
+        (await of.call('exec_command', { cmd: 'echo x > written' })).text,
+        /exited with code [12]/,
+      );
+      assert.match(
+        await of.type(before, '\u0003', { yield_time_ms: startS * 5_000 }),
+        /Process exited with code (?!0)/,
+      );
+      assert.match((await of.call('exec_command', { cmd: 'cat written' })).text, /exited with code 1/);
+      await of.dispose();
+    });
+
     it('gives children core variables, no secrets, no pager', async () => {
       const secret = await createTestRuntime(
         {},

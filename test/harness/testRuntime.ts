@@ -50,8 +50,8 @@ export function createTestSandbox(searchPath: string = process.env['PATH'] ?? ''
 }
 
 /** The policy that a user's settings give for a folder. */
-export function testPolicy(root: string, user: PolicyInput['user'] = {}): SandboxPolicy {
-  const resolved = resolvePolicy({ ...nodeMachine(), root, isTrusted: true, user });
+export function testPolicy(root: string, user: PolicyInput['user'] = {}, isTrusted = true): SandboxPolicy {
+  const resolved = resolvePolicy({ ...nodeMachine(), root, isTrusted, user });
   if (!resolved.ok) {
     throw new Error(resolved.error.message);
   }
@@ -90,6 +90,8 @@ export interface TestRuntimeOptions {
   readonly environment?: Environment;
   /** What runs the commands of this machine; this process by default. */
   readonly backend?: ExecBackend;
+  /** Of the workspace, asked with every command; trusted by default. */
+  readonly isTrusted?: () => boolean;
   /** Takes a defence away. */
   readonly changeSandbox?: (sandbox: SandboxManager) => SandboxManager;
 }
@@ -109,6 +111,7 @@ export async function createTestRuntime(
     changeSandbox,
     environment,
     backend,
+    isTrusted = () => true,
   }: TestRuntimeOptions = {},
 ): Promise<TestRuntime> {
   const folder = await createTemporaryFolder('root');
@@ -121,16 +124,16 @@ export async function createTestRuntime(
   const grants = new GrantStore();
   const settings = typeof user === 'function' ? user(environment?.folder ?? folder.path) : user;
   const policyFor = (_: Root, widenings: readonly Widening[] = []): Result<SandboxPolicy, never> => {
-    const policy = testPolicy(folder.path, settings);
+    const policy = testPolicy(folder.path, settings, isTrusted());
     const all = [...grants.wideningsOf(root), ...widenings];
     return ok(
       all.length === 0
         ? policy
-        : testPolicy(folder.path, widenSettings(settings, all, policy, nodeMachine())),
+        : testPolicy(folder.path, widenSettings(settings, all, policy, nodeMachine()), isTrusted()),
     );
   };
   const settingsOf = (): RootSettings => ({
-    isTrusted: true,
+    isTrusted: isTrusted(),
     user: settings,
     widenings: grants.wideningsOf(root),
   });

@@ -138,7 +138,17 @@ type Typing =
 
 /** Typing runs commands as much as a command line does, so without a sandbox it is decided about as one. */
 function decideTyping(session: Session, chars: string, roots: Roots): Typing {
-  if (!session.isUnsandboxed || chars === '' || chars === interrupt) {
+  if (chars === '' || chars === interrupt) {
+    return { kind: 'run' };
+  }
+  if (hasOutlivedTrust(session, roots)) {
+    return {
+      kind: 'refuse',
+      message: `the workspace is not trusted any more, and session ${session.id} may do what was allowed while it was.`,
+      hint: 'Run the command anew, which only reads then; or ask the person to trust the workspace. Polls and \\u0003 work.',
+    };
+  }
+  if (!session.isUnsandboxed) {
     return { kind: 'run' };
   }
   const approval = roots.approvalPolicyFor(session.root);
@@ -151,6 +161,12 @@ function decideTyping(session: Session, chars: string, roots: Roots): Typing {
   return approval.value.asks.sandbox
     ? { kind: 'ask', question: questionAbout(session, chars) }
     : { kind: 'refuse', ...unaskedRefusal(approval.value, 'sandbox', { reason: withoutSandbox }) };
+}
+
+/** Sessions outlive the window, and with it the trust under which they were started. */
+function hasOutlivedTrust({ root, policy }: Session, roots: Roots): boolean {
+  const settings = roots.settingsFor?.(root);
+  return settings?.ok === true && !settings.value.isTrusted && policy.sources.mode !== 'untrusted';
 }
 
 const withoutSandbox =

@@ -8,6 +8,7 @@ import type { SessionTerminals } from '../sessionTerminals.ts';
 import { showSandboxError } from './checkSandbox.ts';
 import { reportEnd } from './reportEnd.ts';
 import { withoutLinks } from '../oneLine.ts';
+import { tellNoTerminals } from '../tellNoTerminals.ts';
 
 export interface RunInTerminalOptions {
   readonly policies: PolicyStore;
@@ -22,6 +23,7 @@ export async function runInTerminal(
   { runtime, terminals, health, policies, environments }: RunInTerminalOptions,
   request: PersonRequest,
 ): Promise<void> {
+  // The command would run where nobody sees it.
   if (!vscode.workspace.isTrusted) {
     await tellNoTerminals();
     return;
@@ -56,16 +58,4 @@ export async function runInTerminal(
 function isTold(environments: Environments, name: string): boolean {
   const environment = environments.get(name);
   return environment.ok && environment.value.state.kind === 'failed';
-}
-
-/** The editor opens no terminal in an untrusted workspace: the command would run where nobody sees it. */
-export async function tellNoTerminals(): Promise<void> {
-  const manage = 'Manage Workspace Trust';
-  const answer = await vscode.window.showWarningMessage(
-    'This workspace is not trusted, and the editor opens no terminals in it. Trust it to run commands by hand.',
-    manage,
-  );
-  if (answer === manage) {
-    await vscode.commands.executeCommand('workbench.trust.manage');
-  }
 }

@@ -7,7 +7,8 @@ import type { CommandHistory } from './commandHistory.ts';
 import { commandIds } from './commandIds.ts';
 import { pickRoot } from './pickRoot.ts';
 import type { RunInTerminalOptions } from './runInTerminal.ts';
-import { runInTerminal, tellNoTerminals } from './runInTerminal.ts';
+import { runInTerminal } from './runInTerminal.ts';
+import { tellNoTerminals } from '../tellNoTerminals.ts';
 
 export interface RunSandboxedOptions extends RunInTerminalOptions {
   readonly history: CommandHistory;
