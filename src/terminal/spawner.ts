@@ -65,6 +65,10 @@ export class Spawner {
     });
   }
 
+  get pid(): number | undefined {
+    return this.#child.pid;
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }

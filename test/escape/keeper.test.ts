@@ -17,9 +17,11 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { startPtyChild } from '../../src/terminal/ptyChild.ts';
+import { Spawner } from '../../src/terminal/spawner.ts';
 import type { ProcessEntry } from '../harness/processes.ts';
 import { assertEnded, listProcesses, processesWithEnvironment } from '../harness/processes.ts';
 import { Random } from '../harness/random.ts';
+import { helperPath } from '../harness/testRuntime.ts';
 import { waitFor } from '../harness/waitFor.ts';
 import type { Edit, Outcome } from './harness.ts';
 import {
@@ -116,6 +118,43 @@ describe('A run leaves nothing behind', function () {
       });
       await Promise.all(runs);
     }
+    await assertEnded(processesWithEnvironment('CORDON_MARK', mark));
+    await waitFor('the keepers', isClean, { describe: isLeft });
+  });
+
+  it('when the spawner is killed at any moment, as it starts several runs', async () => {
+    const random = new Random(13);
+    const mark = `${process.pid}-spawner`;
+    const { argv, cwd } = await arena.launch([
+      '/bin/sh',
+      '-c',
+      'setsid sleep 1000 & trap "" TERM; sleep 1000',
+    ]);
+    const env = { PATH: path, CORDON_MARK: mark };
+    let runsStarted = 0;
+    for (let round = 0; round < 40; round += 1) {
+      const spawner = new Spawner(helperPath);
+      assert.ok(await spawner.isUsable());
+      const runs = Array.from({ length: 4 }, async () => {
+        const child = await spawner.start({
+          ...{ argv: argv as [string, ...string[]], cwd, env, pipeStdin: false },
+        });
+        runsStarted += 1;
+        assert.deepEqual(await child.exited, { exitCode: 137, signal: 'SIGKILL' });
+      });
+      // A sleep on purpose: the moment is what is tried.
+      await new Promise((resolve) => setTimeout(resolve, random.next() * 40));
+      kill(spawner.pid, 'SIGKILL');
+      await Promise.allSettled(runs).then((outcomes) =>
+        outcomes.forEach((outcome) =>
+          assert.ok(
+            outcome.status === 'fulfilled' || /was ended/.test(String(outcome.reason)),
+            String(outcome),
+          ),
+        ),
+      );
+    }
+    assert.ok(runsStarted > 0);
     await assertEnded(processesWithEnvironment('CORDON_MARK', mark));
     await waitFor('the keepers', isClean, { describe: isLeft });
   });

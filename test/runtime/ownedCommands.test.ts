@@ -6,6 +6,8 @@ import { silentLog } from '../../src/base/log.ts';
 import type { ExecProcess } from '../../src/runtime/exec/execBackend.ts';
 import { createLocalBackend } from '../../src/runtime/exec/localBackend.ts';
 import { createSandboxManager } from '../../src/sandbox/createSandboxManager.ts';
+import { ownerArguments } from '../../src/sandbox/linux/ownerArguments.ts';
+import { Spawner } from '../../src/terminal/spawner.ts';
 import { assertEnded, descendantsOf, processesWithEnvironment } from '../harness/processes.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
@@ -21,6 +23,7 @@ const missing = '/nonexistent/companion';
  */
 const leavesDaemon =
   "read -r < <(setsid sh -c 'echo; exec sleep 1000 >/dev/null' </dev/null 2>/dev/null); echo ready;";
+const owner = ownerArguments(helperPath) as [string, ...string[]];
 const isRoot = process.getuid?.() === 0;
 
 describe('A command without a sandbox', function () {
@@ -120,6 +123,28 @@ describe('A command without a sandbox', function () {
           await child.closed;
           assert.equal(child.exit?.exitCode, 137);
           await assertEnded(started);
+        });
+      }
+
+      if (!isTty) {
+        it('ends with the spawner that started it, its daemons included, at any moment', async function () {
+          this.timeout(120_000);
+          for (let round = 0; round < 60; round += 1) {
+            const spawner = new Spawner(helperPath);
+            assert.ok(await spawner.isUsable());
+            const mark = `${process.pid}-spawner-${round}`;
+            const child = await spawner.start({
+              argv: [...owner, '/bin/bash', '--norc', '-c', `${leavesDaemon} sleep 1000`],
+              ...{ cwd: folder.path, env: { PATH: '/usr/bin:/bin', CORDON_MARK: mark }, pipeStdin: false },
+            });
+            // A sleep on purpose: the moment is what is tried.
+            await new Promise((resolve) => setTimeout(resolve, round % 20));
+            const started = processesWithEnvironment('CORDON_MARK', mark);
+            process.kill(spawner.pid as number, 'SIGKILL');
+            assert.equal((await child.exited).exitCode, 137);
+            await assertEnded(started);
+            await waitFor('all of them', () => processesWithEnvironment('CORDON_MARK', mark).length === 0);
+          }
         });
       }
 
