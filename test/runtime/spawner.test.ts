@@ -281,6 +281,28 @@ describe('The spawner of a runtime', function () {
     }
   });
 
+  it('counts as its runtime for launchers, which run nothing for another one', async () => {
+    const launchers = (runtime: number): readonly (readonly [string, ...string[]])[] => [
+      [helperPath, '--outer', '--runtime', String(runtime), '--', '/bin/echo', 'ran'],
+      [helperPath, '--own', String(runtime), '--', '/bin/echo', 'ran'],
+    ];
+    for (const [runtime, expected] of [
+      [process.pid, 'ran\n'],
+      [process.ppid, ''],
+      [999_999_999, ''],
+    ] as const) {
+      for (const argv of launchers(runtime)) {
+        const child = await startProgram(argv);
+        let output = '';
+        child.onOutput(
+          ({ stream, chunk }) => (output += stream === 'stdout' ? Buffer.from(chunk).toString() : ''),
+        );
+        const { exitCode } = await exitOf(child);
+        assert.deepEqual([output, exitCode], [expected, expected === '' ? 125 : 0], argv.join(' '));
+      }
+    }
+  });
+
   it('is left alone when the companion is another program or another version', async () => {
     for (const companion of ['/nonexistent/companion', '/bin/false', '/bin/cat', '/bin/echo', '/bin/yes']) {
       const others = new Spawners(companion);
