@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, openSync, readlinkSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { getSystemErrorName } from 'node:util';
 import type { ChildExit } from './childHandle.ts';
@@ -69,6 +69,11 @@ export class Spawner {
     return this.#child.pid;
   }
 
+  /** Of its descriptors. */
+  get #folder(): string {
+    return `/proc/${this.#child.pid}/fd`;
+  }
+
   get hasEnded(): boolean {
     return this.#hasEnded;
   }
@@ -132,9 +137,14 @@ export class Spawner {
 
   /** As long as the spawner has both ends: none of these waits for another one, and all hear of the end. */
   #open([input, ...outputs]: Started['streams']): [Socket | undefined, Socket, Socket] {
+    const { exitCode, signalCode } = this.#child;
+    // Its number is its own until Node has heard of its end.
+    if (exitCode !== null || signalCode !== null) {
+      throw new Error(endedMessage);
+    }
     const opened: number[] = [];
     const open = (end: number, flag: number): number => {
-      opened.push(openSync(`/proc/${this.#child.pid}/fd/${end}`, flag | constants.O_NONBLOCK));
+      opened.push(openSync(`${this.#folder}/${end}`, flag | constants.O_NONBLOCK));
       return opened.at(-1) as number;
     };
     try {
@@ -147,7 +157,7 @@ export class Spawner {
       ];
     } catch (error) {
       opened.forEach((end) => closeSync(end));
-      throw error;
+      throw (error as NodeJS.ErrnoException).code === 'ENOENT' ? new Error(endedMessage) : error;
     }
   }
 
@@ -165,6 +175,8 @@ export class Spawner {
         if (answer.version !== spawnerVersion) {
           throw new Error(`version ${answer.version}`);
         }
+        // Throws where /proc is closed to this process.
+        readlinkSync(`${this.#folder}/0`);
         this.#ready.resolve(true);
         break;
       case 'started':

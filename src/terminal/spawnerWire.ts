@@ -25,33 +25,40 @@ export type SpawnerAnswer =
     }
   | { readonly kind: 'ended'; readonly pid: number; readonly exitCode: number; readonly signal: number };
 
-/** Undefined when it is longer than any system takes. */
+/**
+ * Undefined when it is longer than any system takes. Throws on a text with a NUL, as Node's spawn does: what follows it
+ * would be another word or variable.
+ */
 export function startOrder(
   number: number,
   { argv, cwd, env }: ChildSpec,
   hasInput: boolean,
 ): Buffer | undefined {
   const variables = Object.entries(env).map(([name, value]) => `${name}=${value}`);
-  const texts = Buffer.from([cwd, ...argv, ...variables, ''].join('\0'));
+  const words = [cwd, ...argv, ...variables];
+  if (words.some((text) => text.includes('\0'))) {
+    throw new Error('a word or variable contains a NUL character');
+  }
+  const texts = Buffer.from([...words, ''].join('\0'));
   return texts.length > maxOrderBytes
     ? undefined
     : Buffer.concat([
-        words(orderKinds.start, number, hasInput ? 1 : 0, argv.length, variables.length, texts.length),
+        header(orderKinds.start, number, hasInput ? 1 : 0, argv.length, variables.length, texts.length),
         texts,
       ]);
 }
 
 /** The runtime has opened its ends of the pipes. */
 export function openedOrder(pid: number): Buffer {
-  return words(orderKinds.opened, pid, 0, 0, 0, 0);
+  return header(orderKinds.opened, pid, 0, 0, 0, 0);
 }
 
 /** The number of an ended process may be given to another one. */
 export function forgetOrder(pid: number): Buffer {
-  return words(orderKinds.forget, pid, 0, 0, 0, 0);
+  return header(orderKinds.forget, pid, 0, 0, 0, 0);
 }
 
-function words(...values: readonly number[]): Buffer {
+function header(...values: readonly number[]): Buffer {
   const buffer = Buffer.alloc(values.length * wordBytes);
   values.forEach((value, at) => buffer.writeUInt32LE(value, at * wordBytes));
   return buffer;

@@ -143,6 +143,13 @@ describe('The spawner of a runtime', function () {
     );
   });
 
+  it('takes no word, folder or variable that hides another one behind a NUL', async () => {
+    await assert.rejects(startProgram(['/bin/echo', 'x\0y']), /NUL/);
+    await assert.rejects(startProgram(['/bin/true'], { cwd: '/\0/bin/echo' }), /NUL/);
+    const spec = { argv: ['/bin/true'] as const, cwd: '/', pipeStdin: false, spawners };
+    await assert.rejects(startPipeChild({ ...spec, env: { A: '1\0LD_PRELOAD=x' } }), /NUL/);
+  });
+
   it('takes as many words and variables as the system does', async () => {
     const words = Array.from({ length: 100_000 }, (_, index) => String(index));
     const child = await startProgram(['/bin/sh', '-c', 'echo $#', 'sh', ...words]);
