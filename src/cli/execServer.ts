@@ -61,7 +61,7 @@ async function serve(flags: ExecServerFlags): Promise<void> {
         searchPath: process.env['PATH'] ?? '',
         log,
         untrustedFolders: () => untrustedFolders,
-        ...(upstream !== undefined && { networkAccess: { upstream: () => upstream } }),
+        ...(upstream !== undefined && { networkAccess: { upstream: () => upstream ?? undefined } }),
       }),
     onIdle: (isIdle) => idle.set(isIdle),
   });

@@ -9,5 +9,11 @@ import { upstreamFromSettings } from '../sandbox/network/upstream.ts';
 export function editorProxy(): Upstream | undefined {
   const settings = vscode.workspace.getConfiguration('http');
   const own = (name: string): unknown => settings.inspect(name)?.globalValue;
-  return upstreamFromSettings({ proxy: own('proxy'), noProxy: own('noProxy') }, process.env);
+  return upstreamFromSettings(
+    {
+      ...{ proxy: own('proxy'), noProxy: own('noProxy') },
+      ...{ proxyAuthorization: own('proxyAuthorization'), proxySupport: own('proxySupport') },
+    },
+    process.env,
+  );
 }

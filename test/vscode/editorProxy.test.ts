@@ -50,7 +50,10 @@ describe('the proxy that the editor is behind', () => {
     [persons, workspaces].forEach(({ server }) => server.close());
   });
   afterEach(async () => {
-    await set({ 'http.proxy': undefined, 'http.noProxy': undefined });
+    await set({
+      ...{ 'http.proxy': undefined, 'http.noProxy': undefined },
+      ...{ 'http.proxyAuthorization': undefined, 'http.proxySupport': undefined },
+    });
     [persons, workspaces].forEach(({ asked }) => asked.splice(0));
   });
 
@@ -60,6 +63,19 @@ describe('the proxy that the editor is behind', () => {
     const credentials = Buffer.from('ada:pw').toString('base64');
     assert.deepEqual(persons.asked, [`http://${host}/x Basic ${credentials}`]);
     assert.doesNotMatch(await exec('env; cat /proc/*/environ'), /ada:pw/);
+  });
+
+  it('gets the authorization that the person has set for it, in place of credentials of its address', async () => {
+    await set({ 'http.proxy': persons.url, 'http.proxyAuthorization': 'Token sesame' });
+    assert.match(await ask(), /by the person’s\[200\]/);
+    assert.deepEqual(persons.asked, [`http://${host}/x Token sesame`]);
+    assert.doesNotMatch(await exec('env; cat /proc/*/environ'), /sesame/);
+  });
+
+  it('is not asked where the person has switched the support of proxies off', async () => {
+    await set({ 'http.proxy': persons.url, 'http.proxySupport': 'off' });
+    assert.doesNotMatch(await ask(), /\[200\]/);
+    assert.deepEqual(persons.asked, []);
   });
 
   it('is not asked for what the person excepts, nor without the setting', async () => {

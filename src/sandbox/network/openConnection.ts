@@ -30,7 +30,7 @@ export async function openConnection(
     if (way === undefined) {
       return ok({ socket: await dial(addresses, port, own) });
     }
-    const proxy = parseUpstream(way.url);
+    const proxy = parseUpstream(way);
     if (proxy === undefined) {
       return fail(unreachable(host, port, 'the proxy of this machine is not a plain HTTP one'));
     }

@@ -6,6 +6,8 @@ export interface Upstream {
   readonly url: string;
   /** Hosts that are reached without it: `host`, `.domain`, `*`. */
   readonly except: readonly string[];
+  /** The value of `Proxy-Authorization`, in place of credentials of the URL. */
+  readonly authorization?: string;
 }
 
 export interface UpstreamProxy {
@@ -16,17 +18,22 @@ export interface UpstreamProxy {
 }
 
 /** Undefined when the URL is none of a plain HTTP proxy. */
-export function parseUpstream(url: string): UpstreamProxy | undefined {
+export function parseUpstream({
+  url,
+  authorization: given,
+}: Pick<Upstream, 'url' | 'authorization'>): UpstreamProxy | undefined {
   const parsed = URL.parse(url.includes('://') ? url : `http://${url}`);
   if (parsed?.protocol !== 'http:' || parsed.hostname === '') {
     return undefined;
   }
   const { username, password } = parsed;
   const credentials = [username, password].map(decodeURIComponent).join(':');
+  const basic = username === '' ? undefined : `Basic ${Buffer.from(credentials).toString('base64')}`;
+  const authorization = given ?? basic;
   return {
     host: parsed.hostname.replace(/^\[|\]$/g, ''),
     port: parsed.port === '' ? 80 : Number(parsed.port),
-    ...(username !== '' && { authorization: `Basic ${Buffer.from(credentials).toString('base64')}` }),
+    ...(authorization !== undefined && { authorization }),
   };
 }
 
@@ -50,19 +57,42 @@ function firstOf(
   return names.map((name) => env[name]).find((value) => value !== undefined && value !== '');
 }
 
+/** VS Code's settings of these names below `http.`, unchecked. */
+export interface ProxySettings {
+  readonly proxy: unknown;
+  readonly noProxy: unknown;
+  readonly proxyAuthorization: unknown;
+  readonly proxySupport: unknown;
+}
+
 /**
  * What an editor's settings say, where they name a proxy: its own list of exceptions, or that of the usual variables
- * when it has none. Otherwise what those variables say. Nothing is checked: what is no text does not count.
+ * when it has none. Otherwise what those variables say. No proxy at all where its support is off. What is no text, or
+ * no value of a header, does not count.
  */
 export function upstreamFromSettings(
-  { proxy, noProxy }: { readonly proxy: unknown; readonly noProxy: unknown },
+  { proxy, noProxy, proxyAuthorization, proxySupport }: ProxySettings,
   env: Readonly<Record<string, string | undefined>>,
 ): Upstream | undefined {
-  if (typeof proxy !== 'string' || proxy.trim() === '') {
-    return upstreamFromEnvironment(env);
+  if (proxySupport === 'off') {
+    return undefined;
   }
-  const own = Array.isArray(noProxy) ? noProxy.filter((entry) => typeof entry === 'string') : [];
-  return { url: proxy.trim(), except: own.length > 0 ? own : exceptionsIn(env) };
+  const upstream = isText(proxy)
+    ? { url: proxy.trim(), except: namesIn(noProxy) ?? exceptionsIn(env) }
+    : upstreamFromEnvironment(env);
+  return upstream !== undefined && isText(proxyAuthorization) && /^[\x20-\x7e]+$/.test(proxyAuthorization)
+    ? { ...upstream, authorization: proxyAuthorization }
+    : upstream;
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value.trim() !== '';
+}
+
+/** Undefined when there are none. */
+function namesIn(list: unknown): readonly string[] | undefined {
+  const names = Array.isArray(list) ? list.filter((entry) => typeof entry === 'string') : [];
+  return names.length > 0 ? names : undefined;
 }
 
 export function isExcepted({ except }: Upstream, { name }: Host): boolean {

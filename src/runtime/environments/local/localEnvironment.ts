@@ -173,7 +173,7 @@ async function configureClient(client: ExecClient, configuration: ServerConfigur
   await client.call('cordon/configure', {
     untrustedFolders: untrustedFolders.map(uriOf),
     trustedPaths: trustedPaths.map(uriOf),
-    upstream: upstream === undefined ? null : { url: upstream.url, except: [...upstream.except] },
+    upstream: upstream === undefined ? null : { ...upstream, except: [...upstream.except] },
   });
 }
 

@@ -165,8 +165,18 @@ export const configureParams = z.object({
   untrustedFolders: z.array(fileUri),
   /** What commands never write, whatever their policy says. */
   trustedPaths: z.array(fileUri),
-  /** The editor's own proxy: how allowed hosts are reached. */
-  upstream: z.object({ url: z.string(), except: z.array(z.string()) }).nullish(),
+  /** The editor's own proxy: how allowed hosts are reached; null for none, absent for that of the server's variables. */
+  upstream: z
+    .object({
+      url: z.string(),
+      except: z.array(z.string()),
+      authorization: z
+        .string()
+        .regex(/^[\x20-\x7e]+$/)
+        .exactOptional(),
+    })
+    .nullable()
+    .exactOptional(),
 });
 
 /** The settings of a root, to be resolved on the machine that enforces them. */

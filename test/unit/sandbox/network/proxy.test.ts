@@ -8,6 +8,7 @@ import type { Server, Socket } from 'node:net';
 import { connect, createServer } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import { join } from 'node:path';
+import type { ProxySettings } from '../../../../src/sandbox/network/upstream.ts';
 import { upstreamFromEnvironment, upstreamFromSettings } from '../../../../src/sandbox/network/upstream.ts';
 import type { NetworkAccess } from '../../../../src/sandbox/network/networkProxy.ts';
 import { NetworkProxy } from '../../../../src/sandbox/network/networkProxy.ts';
@@ -611,12 +612,30 @@ describe('the network proxy', () => {
 
   it('prefers an editor’s settings to the usual variables, and takes from those what they leave open', () => {
     const env = { HTTPS_PROXY: 'b', NO_PROXY: 'x' };
-    const from = (proxy: unknown, noProxy: unknown) => upstreamFromSettings({ proxy, noProxy }, env);
+    const from = (proxy: unknown, noProxy: unknown, more: Partial<ProxySettings> = {}) =>
+      upstreamFromSettings(
+        { proxy, noProxy, proxyAuthorization: null, proxySupport: 'override', ...more },
+        env,
+      );
     assert.deepEqual(from('http://a', ['y', 3]), { url: 'http://a', except: ['y'] });
     assert.deepEqual(from('http://a', []), { url: 'http://a', except: ['x'] });
     for (const nothing of [undefined, '', ' ', 7]) {
       assert.deepEqual(from(nothing, ['y']), { url: 'b', except: ['x'] });
     }
+    const authorization = 'Negotiate abc';
+    assert.deepEqual(from('http://a', [], { proxyAuthorization: authorization }), {
+      ...{ url: 'http://a', except: ['x'], authorization },
+    });
+    assert.equal(from('', [], { proxyAuthorization: authorization })?.authorization, authorization);
+    for (const none of ['', ' ', 7, 'a\r\nX-Other: b', 'ü']) {
+      assert.equal(
+        from('http://a', [], { proxyAuthorization: none })?.authorization,
+        undefined,
+        String(none),
+      );
+    }
+    assert.equal(from('http://a', [], { proxySupport: 'off' }), undefined);
+    assert.equal(from('', [], { proxySupport: 'off' }), undefined);
   });
 
   it('refuses to open under a rule that is none', async () => {

@@ -9,8 +9,8 @@ export interface SandboxConfiguration {
   readonly untrustedFolders: readonly string[];
   /** What commands never write. */
   readonly trustedPaths: readonly string[];
-  /** How allowed hosts are reached. */
-  readonly upstream?: Upstream;
+  /** How allowed hosts are reached: null for no proxy, absent for that of this machine's variables. */
+  readonly upstream?: Upstream | null;
 }
 
 export const noConfiguration: SandboxConfiguration = { untrustedFolders: [], trustedPaths: [] };

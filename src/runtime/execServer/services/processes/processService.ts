@@ -80,7 +80,7 @@ export function processService(sessionOf: () => Session): ServiceFactory {
           sessionOf().configure({
             untrustedFolders: untrustedFolders.map(pathOf),
             trustedPaths: trustedPaths.map(pathOf),
-            ...(upstream !== null && upstream !== undefined && { upstream }),
+            ...(upstream !== undefined && { upstream }),
           });
           return {};
         },
