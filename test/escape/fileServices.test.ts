@@ -32,6 +32,7 @@ import type { SandboxPolicy } from '../../src/sandbox/policy/policy.ts';
 import type { SandboxManager } from '../../src/sandbox/sandboxManager.ts';
 import { ServiceClient } from '../harness/fileServiceClient.ts';
 import { policyOf } from '../harness/policyOf.ts';
+import { descendantsOf } from '../harness/processes.ts';
 import { bringWorker, judgeFacts, workerArgv, workerPath } from '../harness/workerBundle.ts';
 import type { Edit } from './harness.ts';
 import { all, Arena, nodePath, withoutMount, writableMachine } from './harness.ts';
@@ -504,8 +505,8 @@ describe('A file call cannot disturb others', function () {
     await client.call('fs/readFile', read);
     const pids = workersOf(process.pid);
     assert.equal(pids.length, 1);
-    // Stopped, so that calls wait in it; each has come there when others have been done so many times.
-    pids.forEach((pid) => process.kill(pid, 'SIGSTOP'));
+    // What runs in its sandbox is stopped, so that calls wait in it; each has come there when others have been done so many times.
+    pids.flatMap((pid) => descendantsOf(pid)).forEach(({ pid }) => process.kill(pid, 'SIGSTOP'));
     const inFlight = Promise.all(
       Array.from({ length: 50 }, () => outcomeOf(client.call('fs/readFile', read))),
     );
