@@ -44,10 +44,9 @@ export class Side {
     client.onNotification('process/exited', ({ processId, exitCode }) =>
       this.#watched.get(processId)?.exited.resolve(exitCode),
     );
-    client.onNotification('process/closed', ({ processId }) => {
-      this.#watched.get(processId)?.closed.resolve();
-      this.#watched.delete(processId);
-    });
+    client.onNotification('process/closed', ({ processId }) =>
+      this.#watched.get(processId)?.closed.resolve(),
+    );
   }
 
   static async open(url: string, client: 'ours' | 'usual' = 'ours'): Promise<Side> {
@@ -67,6 +66,10 @@ export class Side {
       bytes: 0,
     };
     this.#watched.set(processId, watched);
+    // Under load the peer sends the exit after the end at times.
+    void Promise.all([watched.exited.promise, watched.closed.promise]).then(() =>
+      this.#watched.delete(processId),
+    );
     await this.client.call('process/start', {
       processId,
       argv: [...argv],
