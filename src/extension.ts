@@ -43,6 +43,7 @@ import { PolicyStore } from './ui/policyStore.ts';
 import { editorProxy } from './ui/editorProxy.ts';
 import { registerPolicyView } from './ui/policyView/registerPolicyView.ts';
 import { registerPatchReviews } from './ui/review/registerPatchReviews.ts';
+import type { PatchPlaces } from './ui/review/reviewPlaces.ts';
 import { SandboxHealth } from './ui/sandboxHealth.ts';
 import { registerSessionView } from './ui/sessions/registerSessionView.ts';
 import { SessionTerminals } from './ui/sessionTerminals.ts';
@@ -95,8 +96,12 @@ export function activate(context: vscode.ExtensionContext): void {
   const accessUnder = createAccessUnder(trustedPaths);
   const checkpoints = store.add(new CheckpointStore({ folder: checkpointFolder, log }));
   const applier = store.add(new PatchApplier({ log, checkpoints, accessUnder }));
+  const places: PatchPlaces = {
+    list: () => policies.list(),
+    placeOf: (root) => runtime.patchPlaceOf(root),
+  };
   const reviews = store.add(
-    registerPatchReviews({ folder: reviewFolder, applier, policies, accessUnder, log }),
+    registerPatchReviews({ folder: reviewFolder, applier, places, accessUnder, log }),
   );
   const runtime = createToolRuntime({
     roots: policies,

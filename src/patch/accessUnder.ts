@@ -1,5 +1,6 @@
 import { realpathSync } from 'node:fs';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import { isUnsandboxed } from '../sandbox/policy/policy.ts';
 import { temporaryFolders } from '../sandbox/temporaryFolders.ts';
 import type { WriteAccess } from '../sandbox/writeAccess.ts';
 import { writeAccess } from '../sandbox/writeAccess.ts';
@@ -15,6 +16,14 @@ export function createAccessUnder(trustedPaths: readonly string[] = []): AccessU
   const temporary = temporaryFolders();
   const trusted = [process.execPath, ...trustedPaths].flatMap(canonical);
   return (policy) => writeAccess(policy, temporary, trusted);
+}
+
+/**
+ * The policy that judges the writes of a patch where somebody can have a look: what leaves the folder is told even
+ * where everything is allowed.
+ */
+export function watchedPolicy(policy: SandboxPolicy): SandboxPolicy {
+  return isUnsandboxed(policy) ? { ...policy, mode: 'workspace-write' } : policy;
 }
 
 function canonical(path: string): string[] {

@@ -9,8 +9,10 @@ export function createDiskPatchHost(accessUnder: AccessUnder): PatchHost {
   const files = createDiskFileSystem();
   return {
     files,
-    async apply({ plan, policy }) {
-      const applied = await applyPlan(plan, files, accessUnder(policy));
+    async apply({ plan, policy, site }) {
+      const applied = await (site === undefined
+        ? applyPlan(plan, files, accessUnder(policy))
+        : site.apply({ plan, policy, accepted: [] }));
       return applied.ok ? ok({ notes: [] }) : applied;
     },
   };

@@ -22,7 +22,11 @@ export type PatchErrorKind =
   /** The policy does not allow the read or the write. */
   | 'access'
   /** A file is not what it was when the patch was planned. */
-  | 'stale';
+  | 'stale'
+  /** The machine that has the files cannot do it, or cannot be asked; nothing was changed there. */
+  | 'machine'
+  /** The connection to it broke in the middle: what became of the files is not known. */
+  | 'lost';
 
 /** Why a patch was not applied. Nothing was changed, or everything was changed back, or the hint names what was not. */
 export interface PatchError {

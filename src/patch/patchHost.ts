@@ -3,6 +3,7 @@ import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
 import type { WriteRefusal } from '../sandbox/writeAccess.ts';
 import type { FileSystem } from './files/fileSystem.ts';
 import type { PatchError } from './patchError.ts';
+import type { PatchSite } from './patchSite.ts';
 import type { Plan } from './plan/plan.ts';
 
 /** A patch that is known to apply, and where it comes from. */
@@ -14,6 +15,8 @@ export interface PatchRequest {
   /** Absolute path that the names in the patch are relative to. */
   readonly cwd: string;
   readonly policy: SandboxPolicy;
+  /** Where the files are, when that is another machine; every path here is one of it then. */
+  readonly site?: PatchSite | undefined;
   readonly plan: Plan;
   /** Writes in the plan that the policy does not allow: only a person's yes in a review can. */
   readonly refusals: readonly WriteRefusal[];
@@ -21,7 +24,7 @@ export interface PatchRequest {
 
 /** Applies patches for the runtime: on the disk alone, or in the editor with its buffers, undo and reviews. */
 export interface PatchHost {
-  /** The files as this host sees them; unsaved buffers count. */
+  /** The files of this machine as this host sees them; unsaved buffers count. */
   readonly files: FileSystem;
   /** Applies everything or nothing; the plan is checked against the policy once more. */
   apply(request: PatchRequest): Promise<Result<AppliedPatch, PatchError>>;

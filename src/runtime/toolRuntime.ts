@@ -1,10 +1,12 @@
 import type { Result } from '../base/result.ts';
+import { ok } from '../base/result.ts';
 import type { Log } from '../base/log.ts';
 import type { AccessUnder } from '../patch/accessUnder.ts';
 import { createAccessUnder } from '../patch/accessUnder.ts';
 import { createDiskPatchHost } from '../patch/diskPatchHost.ts';
 import { createBashParser } from '../sandbox/commands/bashParser.ts';
 import type { PatchHost } from '../patch/patchHost.ts';
+import type { ReviewPlace } from '../patch/review/planAnew.ts';
 import type { SandboxManager } from '../sandbox/sandboxManager.ts';
 import type { TerminalSize } from '../terminal/childHandle.ts';
 import { nodeMachine } from '../sandbox/policy/nodeMachine.ts';
@@ -77,6 +79,8 @@ export interface ToolRuntime {
   prewarm(root: Root): void;
   /** Has the machine that runs the root's commands say what they may do, for those who show it. */
   askPolicy(root: Root): Promise<void>;
+  /** Where patches of a root are applied, and under which policy, now. */
+  patchPlaceOf(root: Root): Promise<Result<ReviewPlace, RefusedCommand>>;
   /** Takes over the sessions that an earlier program left behind; the tools wait for it. */
   restore(): Promise<readonly Session[]>;
   /** Ends every session that nobody can take over, with everything it started. */
@@ -142,6 +146,14 @@ export function createToolRuntime({
       if (found.ok) {
         await found.value.policyFor(root, []);
       }
+    },
+    async patchPlaceOf(root) {
+      const found = await machineOf(root);
+      if (!found.ok) {
+        return found;
+      }
+      const policy = await found.value.policyFor(root, []);
+      return policy.ok ? ok({ policy: policy.value, site: found.value.patchSite?.(root) }) : policy;
     },
     restore: () => runner.restore(),
     async dispose() {

@@ -13,6 +13,7 @@ import { createRemoteFileSystem } from '../../src/runtime/patches/remoteFileSyst
 import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { startCodexServer } from '../harness/codexServer.ts';
 import { describePatches } from '../harness/patchSuite.ts';
+import { describeRemoteReviews } from '../harness/remoteReviewSuite.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { createTestRuntime, testPolicy } from '../harness/testRuntime.ts';
@@ -20,6 +21,8 @@ import { treeSnapshot } from '../harness/treeSnapshot.ts';
 import { Planner, planOf } from '../runtime/patch/plans.ts';
 
 const services = { log: silentLog, bundleFolder: '/no/bundle', version: '0.0.0' };
+
+describeRemoteReviews('on the real codex exec-server', () => startCodexServer());
 
 describe('an environment of type url, on the real codex exec-server', () => {
   let server: SpawnedServer;

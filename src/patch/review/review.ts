@@ -1,5 +1,6 @@
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { PatchRequest } from '../patchHost.ts';
+import type { PatchMachine } from '../patchSite.ts';
 import type { PatchError } from '../patchError.ts';
 import type { Plan } from '../plan/plan.ts';
 import {
@@ -26,6 +27,8 @@ export interface Review {
   readonly cwd: string;
   /** The root whose policy judges the writes. */
   readonly root: string;
+  /** The other machine that has the files; `root`, `cwd` and every path of the plan are paths there then. */
+  readonly machine?: PatchMachine | undefined;
   readonly plan: Plan;
   readonly refusals: readonly WriteRefusal[];
   readonly files: readonly ReviewFile[];
@@ -50,7 +53,7 @@ export function createReview(
   request: PatchRequest,
   { id, createdAt }: { readonly id: string; readonly createdAt: number },
 ): Review {
-  const { title, text, cwd, policy, plan, refusals } = request;
+  const { title, text, cwd, policy, site, plan, refusals } = request;
   const files = plan.changes.map(createReviewFile);
   return {
     id,
@@ -59,6 +62,7 @@ export function createReview(
     text,
     cwd,
     root: policy.root,
+    machine: site && { environment: site.environment, folder: site.folder },
     plan,
     refusals,
     files,

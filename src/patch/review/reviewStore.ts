@@ -4,9 +4,9 @@ import * as z from 'zod';
 import type { Log } from '../../base/log.ts';
 import { BlobStore } from '../checkpoint/blobStore.ts';
 import { writeAtomically } from '../checkpoint/writeAtomically.ts';
+import type { Blobs } from '../plan/storedPlan.ts';
 import type { Review } from './review.ts';
 import { blobsOf, restoreReview, storeReview, storedReviewSchema } from './storedReview.ts';
-import type { Blobs } from './storedReview.ts';
 
 /**
  * Reviews in a folder of the extension, one folder each, so that they outlive the window. Contents are written before

@@ -1,12 +1,11 @@
 import type { Result } from '../../base/result.ts';
+import type { PatchSite } from '../../patch/patchSite.ts';
 import type { PolicyMachine } from '../../sandbox/policy/input.ts';
 import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { Widening } from '../../sandbox/policy/widening.ts';
 import type { StartParams } from '../exec/execBackend.ts';
-import type { RemotePatch } from '../patches/remotePatch.ts';
 import type { RefusedCommand } from '../places.ts';
 import type { PolicyError, Root } from '../roots.ts';
-import type { ToolResult } from '../tools/tool.ts';
 
 /** What has to be asked of the machine that runs the commands of a root, before one can be decided about. */
 export interface Machine {
@@ -26,8 +25,8 @@ export interface Machine {
   readonly helperFolder: string | undefined;
   /** As far as it is known here. */
   readonly paths: Pick<PolicyMachine, 'canonicalize' | 'homeDir'>;
-  /** Where the files of this machine are not those of the commands. */
-  readonly applyPatch?: (patch: RemotePatch) => Promise<ToolResult>;
+  /** Its files, for patches; absent on this machine. */
+  readonly patchSite?: (root: Root) => PatchSite;
   /** Why programs of a script cannot run apart from it; undefined where they can. */
   readonly keepsPartsInside: string | undefined;
 }

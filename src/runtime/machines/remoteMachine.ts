@@ -14,7 +14,7 @@ import { MalformedAnswer } from '../execServer/client/resultOf.ts';
 import { RpcError } from '../execServer/protocol/errors.ts';
 import { pathOf, uriOf } from '../execServer/protocol/fileUri.ts';
 import { fromWire } from '../execServer/services/sandboxContext/wirePolicy.ts';
-import { patchRemotely } from '../patches/remotePatch.ts';
+import { createPatchSite } from '../patches/patchSites.ts';
 import type { RefusedCommand } from '../places.ts';
 import type { PolicyError, Root, Roots, RootSettings } from '../roots.ts';
 import type { Machine } from './machine.ts';
@@ -48,7 +48,7 @@ export function remoteMachine(options: RemoteMachineOptions): Machine {
     }),
     helperFolder: isCordon && programs != null ? pathOf(programs) : undefined,
     paths: pathsOf(client),
-    applyPatch: (patch) => patchRemotely(client, patch),
+    patchSite: ({ path }) => createPatchSite(client, { environment: environment.name, folder: path }),
     keepsPartsInside: `they run on ${environment.name}, where nobody can vouch for a program outside of the sandbox`,
   };
 }

@@ -5,6 +5,7 @@ import { formatSummary } from '../../patch/plan/formatSummary.ts';
 import type { Plan } from '../../patch/plan/plan.ts';
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { ToolResult } from '../tools/tool.ts';
+import { toolError } from '../tools/tool.ts';
 
 // What the model reads about a patch call. First lines are the reference's, because models have seen them.
 
@@ -12,6 +13,9 @@ import type { ToolResult } from '../tools/tool.ts';
 export function verificationFailed(error: PatchError): ToolResult {
   if (error.kind === 'apply.no_files') {
     return emptyPatch();
+  }
+  if (isOfMachine(error)) {
+    return failedThere(error);
   }
   const message = error.message
     .replace(/^Invalid patch hunk on line (\d+): /, 'invalid hunk at line $1, ')
@@ -54,7 +58,19 @@ export function applied(plan: Plan, notes: readonly string[], wallTimeMs: number
 }
 
 export function applyFailed(error: PatchError, wallTimeMs: number): ToolResult {
+  if (isOfMachine(error)) {
+    return failedThere(error);
+  }
   return executed(1, wallTimeMs, [formatPatchError(error)]);
+}
+
+/** Nothing is wrong with the patch. */
+function isOfMachine({ kind }: PatchError): boolean {
+  return kind === 'machine' || kind === 'lost';
+}
+
+function failedThere({ message, hint = '' }: PatchError): ToolResult {
+  return toolError('apply_patch', { message, hint });
 }
 
 export function aborted(wallTimeMs: number, explanation?: string): ToolResult {

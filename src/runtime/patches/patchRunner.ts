@@ -1,14 +1,13 @@
 import type { Log } from '../../base/log.ts';
 import type { AccessUnder } from '../../patch/accessUnder.ts';
+import { watchedPolicy } from '../../patch/accessUnder.ts';
 import { parsePatch } from '../../patch/format/parsePatch.ts';
 import type { PatchHost, PatchRequest } from '../../patch/patchHost.ts';
 import type { Plan, PlannedChange } from '../../patch/plan/plan.ts';
 import { planPatch } from '../../patch/plan/planPatch.ts';
 import type { ReviewMode } from '../../patch/reviewMode.ts';
-import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
-import { isUnsandboxed } from '../../sandbox/policy/policy.ts';
 import { readAccess } from '../../sandbox/readAccess.ts';
-import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
+import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { Place } from '../places.ts';
 import type { Roots } from '../roots.ts';
 import type { ToolResult } from '../tools/tool.ts';
@@ -50,7 +49,7 @@ export class PatchRunner {
 
   async run({ text, place, cwd = place.cwd, signal }: PatchCall): Promise<ToolResult> {
     const startedAt = performance.now();
-    const { host, roots, log } = this.#options;
+    const { host, roots, log, accessUnder } = this.#options;
     const patch = parsePatch(text);
     if (!patch.ok) {
       return verificationFailed(patch.error);
@@ -63,19 +62,18 @@ export class PatchRunner {
     }
     const { policy, root, machine } = place;
     const mode = roots.reviewModeFor(root);
-    if (machine?.applyPatch !== undefined) {
-      if (signal.aborted) {
-        return aborted(performance.now() - startedAt);
-      }
-      return machine.applyPatch({ text, place, cwd, reviewMode: mode });
-    }
-    const access = this.#rulesUnder(policy, mode);
-    const planned = await planPatch(patch.value, {
-      files: host.files,
-      cwd,
-      access,
-      readAccess: readAccess(policy),
-    });
+    const site = machine?.patchSite?.(root);
+    // What leaves the folder waits for a look even with full access, as every command does there; only reviews that
+    // are off let it through.
+    const isWatched = mode !== 'never' && host.review !== undefined;
+    const planned = await (site === undefined
+      ? planPatch(patch.value, {
+          files: host.files,
+          cwd,
+          access: accessUnder(isWatched ? watchedPolicy(policy) : policy),
+          readAccess: readAccess(policy),
+        })
+      : site.plan({ text, cwd, policy, isWatched }));
     if (!planned.ok) {
       return verificationFailed(planned.error);
     }
@@ -83,7 +81,8 @@ export class PatchRunner {
       return aborted(performance.now() - startedAt);
     }
     const { plan, refusals } = planned.value;
-    const request: PatchRequest = { title: titleOf(plan), text, cwd, policy, plan, refusals };
+    const title = site === undefined ? titleOf(plan) : `${site.environment}: ${titleOf(plan)}`;
+    const request: PatchRequest = { title, text, cwd, policy, site, plan, refusals };
     const decision = decide(mode, refusals, plan, host.review !== undefined);
     log.debug(
       `patch in ${cwd}: ${decision} (cordon.patch.review ${mode}, mode ${policy.mode}, ${refusals.length} refusals)`,
@@ -107,16 +106,6 @@ export class PatchRunner {
           : reviewed(plan, outcome, performance.now() - startedAt);
       }
     }
-  }
-
-  /**
-   * Full access allows every write. What leaves the folder waits for a look all the same where somebody can have
-   * one, as every command does there; only reviews that are off let it through.
-   */
-  #rulesUnder(policy: SandboxPolicy, mode: ReviewMode): WriteAccess {
-    const { accessUnder, host } = this.#options;
-    const isWatched = isUnsandboxed(policy) && mode !== 'never' && host.review !== undefined;
-    return accessUnder(isWatched ? { ...policy, mode: 'workspace-write' } : policy);
   }
 }
 

@@ -271,7 +271,7 @@ class FileCalls {
     const missing: string[] = [];
     for (
       let folder = posix.dirname(path);
-      (await this.stat(folder)).kind !== 'folder';
+      folder !== posix.sep && (await this.stat(folder)).kind !== 'folder';
       folder = posix.dirname(folder)
     ) {
       missing.unshift(folder);

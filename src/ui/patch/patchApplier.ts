@@ -3,6 +3,7 @@ import type { Disposable } from '../../base/disposable.ts';
 import type { Log } from '../../base/log.ts';
 import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
+import { acceptedAccess } from '../../patch/acceptedAccess.ts';
 import type { AccessUnder } from '../../patch/accessUnder.ts';
 import { UndoKeeper } from '../../patch/apply/undoKeeper.vscode.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
@@ -12,6 +13,7 @@ import { createEditorFileSystem } from '../../patch/files/editorFileSystem.vscod
 import type { FileSystem } from '../../patch/files/fileSystem.ts';
 import type { PatchError } from '../../patch/patchError.ts';
 import type { AppliedPatch, PatchRequest } from '../../patch/patchHost.ts';
+import type { PatchSite } from '../../patch/patchSite.ts';
 import { applyInEditor } from '../../patch/workspaceEdit.vscode.ts';
 import type { WriteAccess } from '../../sandbox/writeAccess.ts';
 import { NewDiagnostics } from './newDiagnostics.ts';
@@ -42,7 +44,9 @@ export class PatchApplier implements Disposable {
 
   /** Applies a plan that the policy allows entirely. */
   apply(request: PatchRequest): Promise<Result<AppliedPatch, PatchError>> {
-    return this.#apply(request, this.#options.accessUnder(request.policy));
+    return request.site === undefined
+      ? this.#apply(request, this.#options.accessUnder(request.policy))
+      : applyThere(request, request.site, []);
   }
 
   /**
@@ -50,11 +54,10 @@ export class PatchApplier implements Disposable {
    * What an untrusted workspace forbids, no yes allows.
    */
   applyReviewed(request: PatchRequest): Promise<Result<AppliedPatch, PatchError>> {
-    const accepted = new Set(
-      request.refusals.filter(({ reason }) => reason !== 'untrusted').map(({ path }) => path),
-    );
-    const judge = this.#options.accessUnder(request.policy);
-    return this.#apply(request, (path) => (accepted.has(path) ? undefined : judge(path)));
+    const accepted = request.refusals.map(({ path }) => path);
+    return request.site === undefined
+      ? this.#apply(request, acceptedAccess(this.#options.accessUnder(request.policy), accepted))
+      : applyThere(request, request.site, accepted);
   }
 
   dispose(): void {
@@ -106,6 +109,16 @@ export class PatchApplier implements Disposable {
       diagnostics.dispose();
     }
   }
+}
+
+/** Nothing of this machine is touched, and nothing here has to wait for that one. */
+async function applyThere(
+  { plan, policy }: PatchRequest,
+  site: PatchSite,
+  accepted: readonly string[],
+): Promise<Result<AppliedPatch, PatchError>> {
+  const applied = await site.apply({ plan, policy, accepted });
+  return applied.ok ? ok({ notes: [] }) : applied;
 }
 
 function noCheckpoint(error: unknown): PatchError {

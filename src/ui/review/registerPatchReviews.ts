@@ -1,16 +1,16 @@
 import * as vscode from 'vscode';
 import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
-import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
 import type { PatchReviews } from '../patch/editorPatchHost.ts';
 import type { PatchApplier } from '../patch/patchApplier.ts';
-import type { PolicyStore } from '../policyStore.ts';
 import { ReviewStore } from '../../patch/review/reviewStore.ts';
 import { registerReviewCommands } from './reviewCommands.ts';
 import { registerReviewDecorations } from './reviewDecorations.ts';
 import { ReviewDiffs } from './reviewDiffs.ts';
 import { ReviewDocuments } from './reviewDocuments.ts';
 import { ReviewFileSystem } from './reviewFileSystem.ts';
+import { placeOfPatch } from './reviewPlaces.ts';
+import type { PatchPlaces } from './reviewPlaces.ts';
 import { Reviews } from './reviews.ts';
 import type { ReviewNotice, ReviewsOptions } from './reviews.ts';
 import { createReviewStatusBar } from './reviewStatusBar.ts';
@@ -25,14 +25,14 @@ export interface PatchReviewsOptions extends Pick<ReviewsOptions, 'accessUnder' 
   /** Where reviews are kept, absolute. */
   readonly folder: string;
   readonly applier: Pick<PatchApplier, 'files' | 'applyReviewed'>;
-  readonly policies: Pick<PolicyStore, 'list' | 'policyFor'>;
+  readonly places: PatchPlaces;
 }
 
 /** Builds the reviews of patches with everything that a person sees of them. */
 export function registerPatchReviews({
   folder,
   applier,
-  policies,
+  places,
   accessUnder,
   log,
 }: PatchReviewsOptions): Disposable & PatchReviews {
@@ -42,7 +42,7 @@ export function registerPatchReviews({
       files: applier.files,
       apply: (request) => applier.applyReviewed(request),
       accessUnder,
-      policyOf: (path) => policyOf(policies, path),
+      placeOf: (review) => placeOfPatch(review, places),
       saved: new SavedReviews(new ReviewStore(folder, log), log),
       log,
     }),
@@ -67,12 +67,6 @@ export function registerPatchReviews({
     takeNotes: () => reviews.takeNotes(),
     dispose: () => store.dispose(),
   };
-}
-
-function policyOf(policies: PatchReviewsOptions['policies'], path: string): SandboxPolicy | undefined {
-  const root = policies.list().find((candidate) => candidate.path === path);
-  const policy = root && policies.policyFor(root);
-  return policy?.ok === true ? policy.value : undefined;
 }
 
 /** One reused tab, and the focus stays where it is. */

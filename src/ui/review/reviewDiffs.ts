@@ -4,8 +4,9 @@ import { hunkLines } from '../../patch/review/hunkLines.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { Reviews } from './reviews.ts';
-import { addressOf, locate, uriOf } from './reviewUris.ts';
+import { addressOf, fileUriOf, locate, uriOf } from './reviewUris.ts';
 import type { LocatedFile } from './reviewUris.ts';
+import { onMachine } from './reviewWords.ts';
 
 export interface OpenOptions {
   readonly preview?: boolean;
@@ -23,7 +24,7 @@ export class ReviewDiffs {
   /** Opens the whole patch, one file below the other. */
   async openReview(review: Review): Promise<void> {
     const resources = review.files.map((file) => [
-      vscode.Uri.file(resultPath(file.change)),
+      fileUriOf(review, file),
       file.change.kind === 'create' ? undefined : uriOf(review, file, 'before'),
       file.change.kind === 'delete' ? undefined : uriOf(review, file, 'right'),
     ]);
@@ -43,7 +44,7 @@ export class ReviewDiffs {
       'vscode.diff',
       uriOf(review, file, 'before'),
       uriOf(review, file, 'right'),
-      `${basename(resultPath(file.change))} (Patch Review)`,
+      `${onMachine(review)}${basename(resultPath(file.change))} (Patch Review)`,
       {
         ...options,
         ...(selection === undefined ? {} : { selection }),

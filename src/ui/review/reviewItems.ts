@@ -9,7 +9,7 @@ import type { ReviewFile } from '../../patch/review/reviewFile.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import { rootLabel } from '../rootLabel.ts';
 import { uriOf } from './reviewUris.ts';
-import { fileWords, hunkSize, hunkText, reviewWords, statusWords } from './reviewWords.ts';
+import { fileWords, hunkSize, hunkText, onMachine, reviewWords, statusWords } from './reviewWords.ts';
 
 /** Reviews with more files than this begin with their files folded. */
 const manyFiles = 10;
@@ -17,7 +17,7 @@ const manyFiles = 10;
 const { Collapsed, Expanded, None } = vscode.TreeItemCollapsibleState;
 
 export function reviewItem(review: Review, hasCaller: boolean): vscode.TreeItem {
-  const words = rootLabel(review.root) + reviewWords(review, hasCaller);
+  const words = rootLabel(review.machine?.folder ?? review.root) + reviewWords(review, hasCaller);
   const item = new vscode.TreeItem(review.title, Expanded);
   item.id = review.id;
   item.description = words;
@@ -34,11 +34,12 @@ function reviewIcon({ state }: Review): vscode.ThemeIcon {
     : new vscode.ThemeIcon('git-pull-request');
 }
 
-function reviewTooltip({ title, state, comment, cwd, plan }: Review, words: string): vscode.MarkdownString {
+function reviewTooltip(review: Review, words: string): vscode.MarkdownString {
+  const { title, state, comment, cwd, plan } = review;
   const error = state.kind === 'obsolete' ? state.error : state.failure;
   return paragraphs([
     `${title}: ${words}`,
-    cwd,
+    onMachine(review) + cwd,
     error?.message,
     error?.hint,
     ...plan.notes,
@@ -60,7 +61,7 @@ export function fileItem(review: Review, index: number, file: ReviewFile): vscod
   item.description = [folder === '.' ? '' : folder, words, warning].filter((part) => part !== '').join(' · ');
   item.contextValue = contextOf('file', review, decisionOf(file));
   item.tooltip = paragraphs([
-    path,
+    onMachine(review) + path,
     words,
     ...refusals.map(({ message }) => message),
     file.comment && `Your comment: ${file.comment}`,

@@ -6,7 +6,7 @@ import type { Reviews } from './reviews.ts';
 import type { ReviewTree } from './reviewTree.ts';
 import { locate } from './reviewUris.ts';
 import type { LocatedFile } from './reviewUris.ts';
-import { reviewWords } from './reviewWords.ts';
+import { onMachine, reviewWords } from './reviewWords.ts';
 
 /** What keys pressed in the tree give as argument. */
 const selectionWord = 'selection';
@@ -63,7 +63,7 @@ export class ReviewTargets {
     const items = this.#reviews.list().map((review) => ({
       label: review.title,
       description: reviewWords(review, this.#reviews.hasCaller(review.id)),
-      detail: review.cwd,
+      detail: onMachine(review) + review.cwd,
       reviewId: review.id,
     }));
     if (items.length <= 1) {

@@ -1,4 +1,5 @@
 import * as vscode from 'vscode';
+import type { PatchMachine } from '../../patch/patchSite.ts';
 import type { PlannedChange } from '../../patch/plan/plan.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
@@ -15,11 +16,31 @@ export interface ReviewAddress {
   readonly side: DiffSide;
 }
 
-/** A side of a reviewed file as a document. It has the file's own path, so that its language is known. */
+/**
+ * A side of a reviewed file as a document. It has the file's own path, so that its language is known, and names the
+ * machine when that is another one.
+ */
 export function uriOf(review: Review, { change }: ReviewFile, side: DiffSide): vscode.Uri {
-  const path = pathOf(change, side);
   const query = new URLSearchParams({ review: review.id, side }).toString();
-  return vscode.Uri.file(path).with({ scheme: reviewScheme, query });
+  return placeUri(review, pathOf(change, side)).with({ scheme: reviewScheme, query });
+}
+
+/** What the editor takes the reviewed file for: the file itself, or for one of another machine only our document. */
+export function fileUriOf(review: Review, file: ReviewFile): vscode.Uri {
+  return review.machine === undefined
+    ? vscode.Uri.file(resultPath(file.change))
+    : uriOf(review, file, file.change.kind === 'delete' ? 'before' : 'right');
+}
+
+function placeUri({ machine }: Review, path: string): vscode.Uri {
+  return machine === undefined
+    ? vscode.Uri.file(path)
+    : vscode.Uri.from({ scheme: reviewScheme, authority: authorityOf(machine), path });
+}
+
+/** For the eye; the number of the review tells machines apart whose names come to the same. */
+function authorityOf({ environment }: PatchMachine): string {
+  return environment.toLowerCase().replace(/[^a-z0-9.-]/g, '-');
 }
 
 function pathOf(change: PlannedChange, side: DiffSide): string {
@@ -52,8 +73,12 @@ export function locate(reviews: Reviews, uri: vscode.Uri): LocatedFile | undefin
     return undefined;
   }
   const { side, reviewId } = address;
-  const path = uri.with({ scheme: 'file' }).fsPath;
-  const index = review.files.findIndex(({ change }) => pathOf(change, side) === path);
+  const index = review.files.findIndex((file) => isSamePlace(uriOf(review, file, side), uri));
   const file = review.files[index];
   return file && { review, file, side, target: { reviewId, file: index } };
+}
+
+/** On the same machine, too; as text, because the editor spells some paths anew. */
+function isSamePlace(a: vscode.Uri, b: vscode.Uri): boolean {
+  return a.with({ query: '' }).toString() === b.with({ query: '' }).toString();
 }

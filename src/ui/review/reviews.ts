@@ -11,18 +11,17 @@ import { carryOver, proposesTheSame } from '../../patch/review/carryOver.ts';
 import { concludeReview } from '../../patch/review/concludeReview.ts';
 import { outcomeNote } from '../../patch/review/outcomeNote.ts';
 import { planAnew } from '../../patch/review/planAnew.ts';
-import type { PlanningTools } from '../../patch/review/planAnew.ts';
+import type { PlanningTools, ReviewPlace } from '../../patch/review/planAnew.ts';
 import { accept, comment, createReview, isDecided, mapFile, reject } from '../../patch/review/review.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
-import { editRight, resultPath } from '../../patch/review/reviewFile.ts';
-import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import { decisionOf, editRight, resultPath } from '../../patch/review/reviewFile.ts';
 import type { SavedReviews } from './savedReviews.ts';
 
 export interface ReviewsOptions extends PlanningTools {
   /** Applies what a person accepted: the refusals of the request are allowed, and nothing beyond them. */
   readonly apply: (request: PatchRequest) => Promise<Result<AppliedPatch, PatchError>>;
-  /** The policy of a root now; undefined when the root is not open. */
-  readonly policyOf: (root: string) => SandboxPolicy | undefined;
+  /** Where a review's patch would be applied now, and under which policy; or why it cannot be. */
+  readonly placeOf: (review: Pick<Review, 'root' | 'machine'>) => Promise<Result<ReviewPlace, PatchError>>;
   readonly saved: SavedReviews;
   readonly log: Log;
 }
@@ -129,16 +128,18 @@ export class Reviews implements Disposable {
     this.#update(reviewId, (review) => mapFile(review, file, (item) => editRight(item, text)));
   }
 
-  /** Plans the patches that touch one of these paths anew. */
+  /** Plans the patches that touch one of these paths of this machine anew. */
   async refresh(paths: ReadonlySet<string>): Promise<void> {
-    const touched = [...this.#entries.values()].filter(({ review }) =>
-      review.plan.changes.some((change) => paths.has(change.path) || paths.has(resultPath(change))),
+    const touched = [...this.#entries.values()].filter(
+      ({ review: { machine, plan } }) =>
+        machine === undefined &&
+        plan.changes.some((change) => paths.has(change.path) || paths.has(resultPath(change))),
     );
     for (const entry of touched) {
       await this.#inTurn(entry, async () => {
-        const policy = this.#options.policyOf(entry.review.root);
-        if (policy !== undefined && entry.review.state.kind === 'waiting' && this.#isOpen(entry)) {
-          await this.#replan(entry, policy);
+        const place = await this.#options.placeOf(entry.review);
+        if (place.ok && entry.review.state.kind === 'waiting' && this.#isOpen(entry)) {
+          await this.#replan(entry, place.value);
         }
       });
     }
@@ -176,13 +177,21 @@ export class Reviews implements Disposable {
       if (seen.state.kind !== 'waiting' || !this.#isOpen(entry)) {
         return;
       }
-      const policy = this.#options.policyOf(seen.root);
-      if (policy === undefined) {
-        this.#fail(entry, notOpen(seen));
+      if (seen.machine !== undefined && rejectsAll(change(seen))) {
+        // Nobody has to be asked, so it goes when that machine is gone for good, too.
+        this.#set(entry, change({ ...seen, state: { kind: 'waiting' } }));
+        await this.#finish(entry, undefined);
         return;
       }
-      if (!(await this.#replan(entry, policy))) {
-        this.#didNotice.fire({ kind: 'obsolete', review: entry.review });
+      const place = await this.#options.placeOf(seen);
+      if (!place.ok) {
+        this.#fail(entry, place.error);
+        return;
+      }
+      if (!(await this.#replan(entry, place.value))) {
+        if (entry.review.state.kind === 'obsolete') {
+          this.#didNotice.fire({ kind: 'obsolete', review: entry.review });
+        }
         return;
       }
       if (!proposesTheSame(seen, entry.review)) {
@@ -191,14 +200,18 @@ export class Reviews implements Disposable {
       }
       this.#set(entry, change({ ...entry.review, state: { kind: 'waiting' } }));
       if (isDecided(entry.review)) {
-        await this.#finish(entry, policy);
+        await this.#finish(entry, place.value);
       }
     });
   }
 
   /** Takes over what the person did to the patch on the files of now; false when that is not possible. */
-  async #replan(entry: Entry, policy: SandboxPolicy): Promise<boolean> {
-    const planned = await planAnew(entry.review, policy, this.#options);
+  async #replan(entry: Entry, place: ReviewPlace): Promise<boolean> {
+    const planned = await planAnew(entry.review, place, this.#options);
+    if (!planned.ok && planned.error.kind === 'machine') {
+      this.#fail(entry, planned.error);
+      return false;
+    }
     // Only now, because the person may have gone on typing meanwhile.
     const carried = planned.ok ? carryOver(entry.review, planned.value) : planned;
     if (carried.ok) {
@@ -209,14 +222,16 @@ export class Reviews implements Disposable {
     return carried.ok;
   }
 
-  async #finish(entry: Entry, policy: SandboxPolicy): Promise<void> {
+  /** @param place Needed when something is to be applied. */
+  async #finish(entry: Entry, place: ReviewPlace | undefined): Promise<void> {
     const conclusion = concludeReview(entry.review);
     if (!conclusion.ok) {
       this.#fail(entry, conclusion.error);
       return;
     }
     const { plan, files } = conclusion.value;
-    const applied = plan.changes.length === 0 ? undefined : await this.#apply(entry, plan, policy);
+    const isNothing = place === undefined || plan.changes.length === 0;
+    const applied = isNothing ? undefined : await this.#apply(entry, plan, place);
     if (applied?.ok === false) {
       if (applied.error.kind === 'stale' && entry.review.text === undefined) {
         this.#becomeObsolete(entry, applied.error);
@@ -237,14 +252,18 @@ export class Reviews implements Disposable {
     await this.#close(entry);
   }
 
-  async #apply(entry: Entry, plan: Plan, policy: SandboxPolicy): Promise<Result<AppliedPatch, PatchError>> {
+  async #apply(
+    entry: Entry,
+    plan: Plan,
+    { policy, site }: ReviewPlace,
+  ): Promise<Result<AppliedPatch, PatchError>> {
     const { review } = entry;
     const { title, text, cwd, refusals } = review;
     const paths = new Set(plan.changes.flatMap((change) => [change.path, resultPath(change)]));
     const accepted = refusals.filter(({ path }) => paths.has(path));
     entry.isApplying = true;
     try {
-      const done = this.#options.apply({ title, text, cwd, policy, plan, refusals: accepted });
+      const done = this.#options.apply({ title, text, cwd, policy, site, plan, refusals: accepted });
       this.#didApply.fire({ review, done });
       return await done;
     } finally {
@@ -324,11 +343,7 @@ function newEntry(review: Review): Entry {
   return { review, isApplying: false, turn: Promise.resolve() };
 }
 
-function notOpen({ root }: Review): PatchError {
-  return {
-    kind: 'access',
-    path: root,
-    message: `The patch was not applied: its folder ${root} is not open in this window, or its sandbox settings are not valid.`,
-    hint: 'Open the folder, or correct the settings, and decide again.',
-  };
+/** Whether nothing of it would be applied. */
+function rejectsAll({ files }: Review): boolean {
+  return files.every((file) => decisionOf(file) === 'rejected');
 }

@@ -11,13 +11,17 @@ import { silentLog } from '../../../src/base/log.ts';
 import type { EnvironmentError } from '../../../src/runtime/environments/environment.ts';
 import type { UrlSettings } from '../../../src/runtime/environments/urlEnvironment.ts';
 import { urlProvider } from '../../../src/runtime/environments/urlEnvironment.ts';
+import { startCordonServer } from '../../harness/cordonServer.ts';
 import { describePatches } from '../../harness/patchSuite.ts';
+import { describeRemoteReviews } from '../../harness/remoteReviewSuite.ts';
 import type { TemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTemporaryFolder } from '../../harness/temporaryFolder.ts';
 import { createTestRuntime } from '../../harness/testRuntime.ts';
 
 const services = { log: silentLog, bundleFolder: '/no/bundle', version: '0' };
 const program = join(import.meta.dirname, '../../../dist/cli.js');
+
+describeRemoteReviews("on Cordon's exec-server", () => startCordonServer());
 
 describe('an environment of type url', () => {
   let folder: TemporaryFolder;

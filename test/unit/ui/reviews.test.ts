@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { silentLog } from '../../../src/base/log.ts';
 import type { Result } from '../../../src/base/result.ts';
 import { fail, ok } from '../../../src/base/result.ts';
 import type { PatchError } from '../../../src/patch/patchError.ts';
 import type { AppliedPatch, PatchRequest, ReviewOutcome } from '../../../src/patch/patchHost.ts';
+import type { PatchSite } from '../../../src/patch/patchSite.ts';
 import type { Review } from '../../../src/patch/review/review.ts';
 import { ReviewStore } from '../../../src/patch/review/reviewStore.ts';
 import { Reviews } from '../../../src/ui/review/reviews.ts';
@@ -19,6 +22,8 @@ import { alphabet, policy, requestFor, right, statuses, threeHunks } from '../pa
 const path = '/p/letters.txt';
 const proposed = alphabet({ b: 'B', m: 'M\nM2' }).replace('y\n', '');
 
+const notOpen: PatchError = { kind: 'access', message: '/p is not open' };
+
 describe('Reviews', () => {
   let folder: TemporaryFolder;
   let tree: Map<string, Buffer>;
@@ -26,6 +31,7 @@ describe('Reviews', () => {
   let isOpen: boolean;
   let failure: PatchError | undefined;
   let refusals: readonly WriteRefusal[];
+  let site: PatchSite | undefined;
   let applied: PatchRequest[];
   let notices: ReviewNotice[];
 
@@ -36,6 +42,7 @@ describe('Reviews', () => {
     policyNow = policy;
     failure = undefined;
     refusals = [];
+    site = undefined;
     applied = [];
     notices = [];
   });
@@ -196,11 +203,61 @@ describe('Reviews', () => {
     assert.equal((await reviews.takeNotes()).length, 1);
   });
 
+  describe('of a patch for another machine', () => {
+    let problem: PatchError | undefined;
+    beforeEach(() => {
+      problem = undefined;
+      site = {
+        environment: 'build',
+        folder: '/here',
+        plan: async ({ text }) => {
+          const { plan } = await requestFor(text, tree);
+          return problem === undefined ? ok({ plan, refusals }) : fail(problem);
+        },
+        apply: () => assert.fail('who builds the reviews applies'),
+      };
+    });
+
+    it('is planned anew there, not here, and stored as what no older build takes for a local one', async () => {
+      const { reviews, review } = await opened();
+      assert.deepEqual(review.machine, { environment: 'build', folder: '/here' });
+      const stored = readFileSync(join(folder.path, review.id, 'review.json'), 'utf8');
+      assert.equal((JSON.parse(stored) as { version: number }).version, 2);
+      assert.deepEqual(current(await another()).machine, review.machine);
+      await reviews.refresh(new Set([path]));
+      assert.equal(current(reviews), review, 'a file of the same name changed here');
+      await reviews.accept({ reviewId: review.id });
+      assert.equal(applied[0]?.site, site);
+    });
+
+    it('keeps what was decided when that machine does not answer, and says so', async () => {
+      const { reviews, review, outcome } = await opened();
+      await reviews.reject({ reviewId: review.id, file: 0, hunk: 0 });
+      problem = { kind: 'machine', message: 'the connection to build broke' };
+      await reviews.accept({ reviewId: review.id });
+      assert.deepEqual(await outcome, { kind: 'failed', error: problem });
+      assert.deepEqual(current(reviews).state, { kind: 'waiting', failure: problem });
+      assert.equal(notices[0]?.kind, 'failed');
+      problem = undefined;
+      await reviews.accept({ reviewId: review.id });
+      assert.equal(content(), proposed.replace('B\n', 'b\n'));
+    });
+
+    it('is rejected without it', async () => {
+      const { reviews, review, outcome } = await opened();
+      isOpen = false;
+      await reviews.reject({ reviewId: review.id }, 'no');
+      const result = await outcome;
+      assert.equal(result.kind === 'decided' && result.comment, 'no');
+      assert.deepEqual(reviews.list(), []);
+    });
+  });
+
   async function another(): Promise<Reviews> {
     const reviews = new Reviews({
       files: readOnlyFiles(tree),
       accessUnder: () => (at) => refusals.find((refusal) => refusal.path === at),
-      policyOf: () => (isOpen ? policyNow : undefined),
+      placeOf: async () => (isOpen ? ok({ policy: policyNow, site }) : fail(notOpen)),
       saved: new SavedReviews(new ReviewStore(folder.path, silentLog), silentLog),
       log: silentLog,
       async apply(request): Promise<Result<AppliedPatch, PatchError>> {
@@ -223,7 +280,7 @@ describe('Reviews', () => {
     readonly outcome: Promise<ReviewOutcome>;
   }> {
     const reviews = await another();
-    const outcome = reviews.open(await requestFor(threeHunks, tree), signal);
+    const outcome = reviews.open({ ...(await requestFor(threeHunks, tree)), site }, signal);
     await waitFor('the review', () => reviews.list().length > 0);
     await waitFor('the stored review', async () => (await another()).list().length > 0);
     return { reviews, review: current(reviews), outcome };

@@ -8,7 +8,7 @@ import {
   tmpModes,
 } from '../../../sandbox/policy/policy.ts';
 import { wideningSchema } from '../../../sandbox/policy/widening.ts';
-import { reviewModes } from '../../../patch/reviewMode.ts';
+import { contentHash, storedPatchError, storedPlan, storedRefusal } from '../../../patch/plan/storedPlan.ts';
 import { fileUri } from './fileUri.ts';
 
 /**
@@ -193,17 +193,32 @@ export const resolvePolicyResult = z.union([
   }),
 ]);
 
-/** Applies a patch to the files there: all of it or nothing, whatever becomes of the connection. */
-export const applyPatchParams = z.object({
+/** A plan with its contents. Paths in it are as the machine that has the files calls them. */
+export const wirePlan = storedPlan.extend({ contents: z.record(contentHash, z.base64()) });
+export type WirePlan = z.infer<typeof wirePlan>;
+
+/** Holds a patch against the files there; nothing is written. */
+export const planPatchParams = z.object({
   patch: z.string(),
   /** What the names in it are relative to. */
   cwd: fileUri,
   policy: wirePolicy,
-  /** Nobody can review it there: what would have to wait for a person is refused. */
-  reviewMode: z.enum(reviewModes),
+  /** Tell what leaves the folder even where everything is allowed: somebody can look at it. */
+  isWatched: z.boolean(),
 });
-/** What the model reads. */
-export const applyPatchResult = z.object({ text: z.string(), isError: z.boolean() });
+export const planPatchResult = z.union([
+  z.object({ plan: wirePlan, refusals: z.array(storedRefusal) }),
+  z.object({ problem: storedPatchError }),
+]);
+
+/** Applies a plan to the files there: all of it or nothing, whatever becomes of the connection. */
+export const applyPatchParams = z.object({
+  plan: wirePlan,
+  policy: wirePolicy,
+  /** Beyond the policy: what a person has looked at. */
+  accepted: z.array(fileUri),
+});
+export const applyPatchResult = z.object({ problem: storedPatchError.optional() });
 
 /**
  * The connections of programs that ask: bytes both ways, under a name that the server gives to each. It ends them all

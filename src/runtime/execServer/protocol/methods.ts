@@ -56,6 +56,7 @@ export const methods = {
   ),
   'cordon/configure': group('exec', cordon.configureParams, nothing, true),
   'cordon/policy/resolve': group('exec', cordon.resolvePolicyParams, cordon.resolvePolicyResult),
+  'cordon/patch/plan': group('filesystem', cordon.planPatchParams, cordon.planPatchResult),
   'cordon/patch/apply': group('filesystem', cordon.applyPatchParams, cordon.applyPatchResult),
   'cordon/process/list': group('exec', none, cordon.listResult, true),
   'cordon/process/label': group('exec', cordon.labelParams, nothing, true),

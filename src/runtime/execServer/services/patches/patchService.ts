@@ -1,12 +1,18 @@
-import { silentLog } from '../../../../base/log.ts';
-import { createAccessUnder } from '../../../../patch/accessUnder.ts';
-import { createDiskPatchHost } from '../../../../patch/diskPatchHost.ts';
-import { PatchRunner } from '../../../patches/patchRunner.ts';
+import { acceptedAccess } from '../../../../patch/acceptedAccess.ts';
+import { createAccessUnder, watchedPolicy } from '../../../../patch/accessUnder.ts';
+import { applyPlan } from '../../../../patch/apply/applyPlan.ts';
+import { createDiskFileSystem } from '../../../../patch/files/diskFileSystem.ts';
+import { parsePatch } from '../../../../patch/format/parsePatch.ts';
+import { planPatch } from '../../../../patch/plan/planPatch.ts';
+import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
+import { readAccess } from '../../../../sandbox/readAccess.ts';
+import type { WirePolicy } from '../../protocol/cordon.ts';
 import { pathOf } from '../../protocol/fileUri.ts';
 import type { Handlers } from '../../server/service.ts';
 import { asRpc, narrowedHere } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
 import { fromWire } from '../sandboxContext/wirePolicy.ts';
+import { planFromWire, planToWire } from './wirePlan.ts';
 
 export interface PatchServiceOptions {
   readonly machine: ContextMachine;
@@ -14,26 +20,42 @@ export interface PatchServiceOptions {
   readonly trustedPaths: () => readonly string[];
 }
 
-/** Patches of a client, applied where the files are, by the engine and the rules that hold for patches anywhere. */
+/**
+ * Patches of a client, planned and applied where the files are, by the engine and the rules that hold for patches
+ * anywhere. What waits for a person waits at the client, which sends what they accepted.
+ */
 export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): Handlers {
+  const files = createDiskFileSystem();
+  const policyOf = (wire: WirePolicy): SandboxPolicy => {
+    const sent = fromWire(wire, machine);
+    const policy = sent.ok ? asRpc(narrowedHere(sent.value, machine)) : sent;
+    if (!policy.ok) {
+      throw policy.error;
+    }
+    return policy.value;
+  };
   return {
-    'cordon/patch/apply': async ({ patch, cwd, policy: wire, reviewMode }, { signal }) => {
-      const sent = fromWire(wire, machine);
-      const policy = sent.ok ? asRpc(narrowedHere(sent.value, machine)) : sent;
-      if (!policy.ok) {
-        throw policy.error;
+    'cordon/patch/plan': async ({ patch: text, cwd, policy: wire, isWatched }) => {
+      const policy = policyOf(wire);
+      const patch = parsePatch(text);
+      if (!patch.ok) {
+        return { problem: patch.error };
       }
-      const accessUnder = createAccessUnder(trustedPaths());
-      const runner = new PatchRunner({
-        host: createDiskPatchHost(accessUnder),
-        roots: { reviewModeFor: () => reviewMode },
-        log: silentLog,
-        accessUnder,
+      const planned = await planPatch(patch.value, {
+        files,
+        cwd: pathOf(cwd),
+        access: createAccessUnder(trustedPaths())(isWatched ? watchedPolicy(policy) : policy),
+        readAccess: readAccess(policy),
       });
-      const root = { name: policy.value.root, path: policy.value.root };
-      const place = { cwd: pathOf(cwd), root, policy: policy.value };
-      const { text, isError } = await runner.run({ text: patch, place, signal });
-      return { text, isError };
+      return planned.ok
+        ? { plan: planToWire(planned.value.plan), refusals: [...planned.value.refusals] }
+        : { problem: planned.error };
+    },
+    'cordon/patch/apply': async ({ plan, policy: wire, accepted }) => {
+      const judge = createAccessUnder(trustedPaths())(policyOf(wire));
+      const access = acceptedAccess(judge, accepted.map(pathOf));
+      const applied = await applyPlan(planFromWire(plan), files, access);
+      return applied.ok ? {} : { problem: applied.error };
     },
   };
 }
