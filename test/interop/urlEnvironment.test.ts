@@ -231,7 +231,7 @@ function withFolder(environment: Environment, folder: string): Environment {
     ...{ name: environment.name, address: environment.address, folder },
     ...{ state: environment.state, onDidChangeState: environment.onDidChangeState },
     backend: environment.backend,
-    connect: (signal) => environment.connect(signal),
+    connect: () => environment.connect(),
     prewarm: () => environment.prewarm(),
     dispose: () => environment.dispose(),
   };

@@ -21,7 +21,7 @@ export interface Environment extends Disposable {
   readonly onDidChangeState: Event<EnvironmentState>;
   readonly backend: ExecBackend;
   /** The connection that is there, or a new one. Failing leaves nothing behind and can be tried again. */
-  connect(signal?: AbortSignal): Promise<Result<ExecClient, EnvironmentError>>;
+  connect(): Promise<Result<ExecClient, EnvironmentError>>;
   /** Starts connecting, because it will be needed soon. */
   prewarm(): void;
   /** Gives up the connection that is being made: whoever waits for it gets an error. Absent where that takes no time. */

@@ -117,10 +117,16 @@ export class Environments implements ExecBackend, Disposable {
 
   /** One that cannot be reached holds nobody up but itself: what it has is not found then. */
   async found(): Promise<readonly FoundProcess[]> {
-    const none = Promise.resolve<readonly FoundProcess[]>([]);
-    const found = this.list().map(async ({ name: environment, backend }) =>
-      (await (backend.found?.() ?? none)).map((process) => ({ ...process, environment })),
-    );
+    const found = this.list().map(async ({ name: environment, backend }) => {
+      try {
+        return ((await backend.found?.()) ?? []).map((process) => ({ ...process, environment }));
+      } catch (cause) {
+        this.#options.services.log.warn(
+          `What runs in ${environment} from before was not found: ${String(cause)}`,
+        );
+        return [];
+      }
+    });
     return (await Promise.all(found)).flat();
   }
 

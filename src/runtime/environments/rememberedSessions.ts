@@ -1,13 +1,16 @@
 import * as z from 'zod';
+import type { Log } from '../../base/log.ts';
 import type { SessionMemory } from './environment.ts';
 import type { RecordStorage } from './local/serverRecords.ts';
 
 /** Remembers sessions in the editor's memento of the workspace. */
 export class RememberedSessions implements SessionMemory {
   readonly #storage: RecordStorage;
+  readonly #log: Log;
 
-  constructor(storage: RecordStorage) {
+  constructor(storage: RecordStorage, log: Log) {
     this.#storage = storage;
+    this.#log = log;
   }
 
   sessionOf(name: string): string | undefined {
@@ -21,7 +24,9 @@ export class RememberedSessions implements SessionMemory {
     } else {
       all.set(name, sessionId);
     }
-    void this.#storage.update(storageKey, Object.fromEntries(all));
+    this.#storage.update(storageKey, Object.fromEntries(all)).then(undefined, (cause: unknown) => {
+      this.#log.warn(`The session on ${name} will not be found again: ${String(cause)}`);
+    });
   }
 
   #all(): ReadonlyMap<string, string> {

@@ -67,15 +67,14 @@ class RemoteEnvironment implements Environment {
     return this.#state;
   }
 
-  async connect(signal?: AbortSignal): Promise<Result<ExecClient, EnvironmentError>> {
+  async connect(): Promise<Result<ExecClient, EnvironmentError>> {
     if (this.#client !== undefined) {
       return ok(this.#client);
     }
-    // Who gives up waiting does not take the connection from those who wait as well.
     this.#opening ??= this.#open().finally(() => {
       this.#opening = undefined;
     });
-    return signal === undefined ? this.#opening : Promise.race([this.#opening, rejected(signal)]);
+    return this.#opening;
   }
 
   prewarm(): void {
@@ -124,28 +123,43 @@ class RemoteEnvironment implements Environment {
   }
 
   async #tryOpen(): Promise<Result<ExecClient, EnvironmentError>> {
-    const { dial, folder } = this.#options;
-    // An installation takes as long as it takes: the limits of the session are for what follows.
-    const first = await dial(this.#untilCancelled());
-    if (!first.ok) {
-      return first;
-    }
-    let transport: MessageTransport | undefined = first.value;
+    let transport: MessageTransport | undefined;
     const redial: Dial = async (signal) => {
       const given = transport;
       transport = undefined;
-      return given ?? unwrapped(await dial(signal));
+      return given ?? this.#dial(signal);
     };
     try {
-      const client = (await this.#resumed(redial)) ?? (await this.#connected(redial));
-      if (client.isCordon) {
-        const untrustedFolders = [uriOf(folder)];
-        await client.call('cordon/configure', { untrustedFolders, trustedPaths: [] });
-      }
+      // An installation takes as long as it takes: the limits of the session are for what follows.
+      transport = await redial(this.#untilCancelled());
+      const client = await this.#configured((await this.#resumed(redial)) ?? (await this.#connected(redial)));
       this.#remember(client.sessionId);
       return ok(client);
     } catch (cause) {
       return fail(cause instanceof DialFailed ? cause.error : this.#noServer(cause));
+    }
+  }
+
+  /** Rejects with a {@link DialFailed}, whatever went wrong. */
+  async #dial(signal: AbortSignal): Promise<MessageTransport> {
+    try {
+      return unwrapped(await this.#options.dial(signal));
+    } catch (cause) {
+      throw cause instanceof DialFailed ? cause : new DialFailed(this.#noConnection(cause));
+    }
+  }
+
+  async #configured(client: ExecClient): Promise<ExecClient> {
+    try {
+      if (client.isCordon) {
+        const untrustedFolders = [uriOf(this.#options.folder)];
+        await client.call('cordon/configure', { untrustedFolders, trustedPaths: [] });
+      }
+      this.#end.signal.throwIfAborted();
+      return client;
+    } catch (cause) {
+      client.dispose();
+      throw cause;
     }
   }
 
@@ -195,6 +209,14 @@ class RemoteEnvironment implements Environment {
     };
   }
 
+  #noConnection(cause: unknown): EnvironmentError {
+    return {
+      kind: 'unreachable',
+      message: `Connecting to ${this.address} failed: ${cause instanceof Error ? cause.message : String(cause)}.`,
+      hint: 'Try again; Cordon: Show Log tells more.',
+    };
+  }
+
   #noServer(cause: unknown): EnvironmentError {
     return {
       kind: 'wrong-version',
@@ -236,13 +258,4 @@ function unwrapped<T>(result: Result<T, EnvironmentError>): T {
     throw new DialFailed(result.error);
   }
   return result.value;
-}
-
-function rejected(signal: AbortSignal): Promise<never> {
-  return new Promise((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
-    if (signal.aborted) {
-      reject(signal.reason as Error);
-    }
-  });
 }

@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { once } from '../../base/once.ts';
 import { ok } from '../../base/result.ts';
 import { linesTransport } from '../execServer/transport/lines.ts';
 import type { EnvironmentProvider } from './environment.ts';
@@ -18,7 +19,12 @@ export const sshProvider: EnvironmentProvider<SshSettings> = {
   settings: sshSettings,
   open(name, settings, { log, bundleFolder, version, sessions }) {
     // Read once: an update of the extension comes with a new window.
-    let parts: Promise<readonly [Awaited<ReturnType<typeof readServerBundle>>, Buffer]> | undefined;
+    const read = once(() =>
+      Promise.all([
+        readServerBundle(bundleFolder, version),
+        readFile(join(bundleFolder, 'cli', 'sshHost.js')),
+      ]),
+    );
     return createRemoteEnvironment({
       name,
       address: `ssh ${settings.host}`,
@@ -27,11 +33,7 @@ export const sshProvider: EnvironmentProvider<SshSettings> = {
       timing,
       sessions,
       async dial(signal) {
-        parts ??= Promise.all([
-          readServerBundle(bundleFolder, version),
-          readFile(join(bundleFolder, 'cli', 'sshHost.js')),
-        ]);
-        const [bundle, hostProgram] = await parts;
+        const [bundle, hostProgram] = await read();
         const dialled = await dialSsh({ settings, bundle, hostProgram, log, signal });
         if (!dialled.ok) {
           return dialled;

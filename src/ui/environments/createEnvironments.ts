@@ -53,7 +53,7 @@ export function createEnvironments({
       local,
       services: {
         ...{ log, bundleFolder: context.asAbsolutePath('dist'), version },
-        sessions: new RememberedSessions(context.workspaceState),
+        sessions: new RememberedSessions(context.workspaceState, log),
       },
       settings: readEnvironments,
     }),

@@ -4,9 +4,11 @@ import { chmodSync, chownSync, mkdirSync, renameSync, symlinkSync } from 'node:f
 import { createServer } from 'node:net';
 import { appendFile, cp } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { createLocalBackend } from '../../../src/runtime/exec/localBackend.ts';
 import type { ExecProcess, StartParams } from '../../../src/runtime/exec/execBackend.ts';
 import type { Environment } from '../../../src/runtime/environments/environment.ts';
+import { ServerRecords } from '../../../src/runtime/environments/local/serverRecords.ts';
 import { SessionManager } from '../../../src/runtime/sessions/sessionManager.ts';
 import type { LocalPrograms } from '../../harness/localEnvironment.ts';
 import { createLocalPrograms } from '../../harness/localEnvironment.ts';
@@ -139,6 +141,21 @@ describe('this machine as an environment', () => {
     assert.deepEqual(await second.backend.found?.(), []);
     assert.deepEqual(programs.records.list(), []);
     assert.equal(programs.servers().length, 0);
+  });
+
+  it('connects although the record of a server that has ended cannot be removed', async () => {
+    const stale = { path: join(programs.runtimeFolder, 'none.sock'), sessionId: 'x' };
+    const records = new ServerRecords({
+      get: () => [stale],
+      async update(_, value) {
+        if (!(value as readonly object[]).some((record) => isDeepStrictEqual(record, stale))) {
+          throw new Error('the disk is full');
+        }
+      },
+    });
+    const environment = programs.open({ records });
+    assert.deepEqual(await environment.backend.found?.(), []);
+    assert.equal(await output(await start(environment, 'echo hello')), 'hello\n');
   });
 
   it('ends sessions that nobody takes over, then itself', async () => {

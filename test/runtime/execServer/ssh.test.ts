@@ -48,7 +48,7 @@ describe('over ssh', () => {
       ...{ name: environment.name, address: environment.address, folder: folder.path },
       ...{ state: environment.state, onDidChangeState: environment.onDidChangeState },
       backend: environment.backend,
-      connect: (signal) => environment.connect(signal),
+      connect: () => environment.connect(),
       prewarm: () => environment.prewarm(),
       dispose: () => undefined,
     };

@@ -128,10 +128,10 @@ export class LocalEnvironment implements ThisMachine {
 
   async #configured(client: ExecClient): Promise<ExecClient> {
     try {
+      await configureClient(client, this.#options.configuration());
       if (this.#isDisposed) {
         throw new Error('the window has closed');
       }
-      await configureClient(client, this.#options.configuration());
       return client;
     } catch (cause) {
       client.dispose();

@@ -77,9 +77,14 @@ export class LocalServers {
       ...(patience && { patience }),
     });
     const client = await this.#open(path);
-    // Before anything is started in it: what nobody finds again would be lost.
-    await records.add({ path, sessionId: client.sessionId });
-    return client;
+    try {
+      // Before anything is started in it: what nobody finds again would be lost.
+      await records.add({ path, sessionId: client.sessionId });
+      return client;
+    } catch (cause) {
+      client.dispose();
+      throw cause;
+    }
   }
 
   /** Whether it was taken over from a program of another build. */
@@ -100,7 +105,7 @@ export class LocalServers {
   async forget({ sessionId }: ExecClient): Promise<void> {
     const record = this.#options.records.list().find((one) => one.sessionId === sessionId);
     if (record !== undefined) {
-      await this.#options.records.remove(record);
+      await this.#remove(record);
     }
   }
 
@@ -118,7 +123,16 @@ export class LocalServers {
     if (cause instanceof ServerGone) {
       rmSync(record.path, { force: true });
     }
-    await this.#options.records.remove(record);
+    await this.#remove(record);
+  }
+
+  /** A record too many costs the next program an attempt, and nothing more. */
+  async #remove(record: ServerRecord): Promise<void> {
+    try {
+      await this.#options.records.remove(record);
+    } catch (cause) {
+      this.#options.log.warn(`The record of ${record.path} could not be removed: ${String(cause)}`);
+    }
   }
 }
 

@@ -47,6 +47,7 @@ const hostAnswer = z.discriminatedUnion('kind', [
 /** Connects to the server on a host by way of the system's ssh; installs and starts it where that is needed. */
 export async function dialSsh(options: SshDialOptions): Promise<Result<SshConnection, EnvironmentError>> {
   const { settings, hostProgram, log, signal } = options;
+  signal?.throwIfAborted();
   const word = randomBytes(12).toString('hex');
   const script = Buffer.from(launchScript(word, hostProgram.length, settings.nodePath));
   const child = spawn(settings.sshPath ?? 'ssh', sshArguments(settings.host, script.length), {

@@ -70,6 +70,10 @@ export class ClientConnection {
     params: { readonly clientName: string; readonly resumeSessionId?: string },
     signal: AbortSignal,
   ): Promise<ResultOf<'initialize'>> {
+    if (signal.aborted) {
+      this.close();
+      throw signal.reason;
+    }
     const { promise, resolve, reject } = Promise.withResolvers<unknown>();
     const giveUp = (): void => reject(signal.reason);
     signal.addEventListener('abort', giveUp, { once: true });
@@ -94,7 +98,6 @@ export class ClientConnection {
       },
     });
     try {
-      signal.throwIfAborted();
       this.send({ id: handshakeId, method: 'initialize', params });
       const result = resultOf('initialize', methods.initialize.result, await promise);
       this.#events = undefined;

@@ -26,6 +26,7 @@ export class ConnectionRefused extends Error {
 /** To a server that listens on a WebSocket. The token is sent as `Authorization: Bearer`. */
 export function dialWebSocket(url: string, { token }: { readonly token?: string } = {}): Dial {
   return async (signal) => {
+    signal.throwIfAborted();
     const socket = new WebSocket(url, {
       perMessageDeflate: false,
       maxPayload,
@@ -56,7 +57,6 @@ export function dialWebSocket(url: string, { token }: { readonly token?: string 
       });
     });
     try {
-      signal.throwIfAborted();
       await promise;
     } catch (cause) {
       socket.terminate();

@@ -5,7 +5,7 @@ import { silentLog } from '../../../../src/base/log.ts';
 import type { Environment, EnvironmentState } from '../../../../src/runtime/environments/environment.ts';
 import { Environments } from '../../../../src/runtime/environments/environments.ts';
 import { checked, environmentsJsonSchema } from '../../../../src/runtime/environments/providers.ts';
-import type { StartParams } from '../../../../src/runtime/exec/execBackend.ts';
+import type { FoundProcess, StartParams } from '../../../../src/runtime/exec/execBackend.ts';
 
 class FakeEnvironment implements Environment {
   readonly name: string;
@@ -112,6 +112,15 @@ describe('the environments', () => {
     assert.equal(after[1], a);
     assert.notEqual(after[2], b);
     assert.deepEqual([a?.isDisposed, b?.isDisposed, c?.isDisposed], [false, true, true]);
+  });
+
+  it('find what is left in each, whatever comes of the others', async () => {
+    define({ far: { type: 'box', where: 'there' }, gone: { type: 'box', where: 'nowhere' } });
+    const [, far, gone] = environments.list() as FakeEnvironment[];
+    const left = { label: 'x' } as FoundProcess;
+    Object.assign(far?.backend ?? {}, { found: async () => [left] });
+    Object.assign(gone?.backend ?? {}, { found: () => Promise.reject(new Error('the connection broke')) });
+    assert.deepEqual(await environments.found(), [{ ...left, environment: 'far' }]);
   });
 
   it('tell when one is in another state', () => {

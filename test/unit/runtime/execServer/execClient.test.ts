@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { connectExecClient } from '../../../../src/runtime/execServer/client/connectExecClient.ts';
+import { dialWebSocket } from '../../../../src/runtime/execServer/client/dial.ts';
 import type { ClientState, ExecClient } from '../../../../src/runtime/execServer/client/execClient.ts';
 import { ConnectionLost } from '../../../../src/runtime/execServer/client/execClient.ts';
 import { errorCodes, RpcError } from '../../../../src/runtime/execServer/protocol/errors.ts';
+import { unhandledRejections } from '../../../harness/unhandledRejections.ts';
 import { PretendServer } from '../../../harness/pretendServer.ts';
 import { waitFor } from '../../../harness/waitFor.ts';
 
@@ -76,6 +78,27 @@ describe('connectExecClient()', () => {
     });
     assert.equal((await connect({ resumeSessionId: 'mine' })).sessionId, 'mine');
     assert.equal(server.dials, 4);
+  });
+
+  it('gives up before the handshake, and closes the connection that it was given too late', async () => {
+    const abort = new AbortController();
+    let isClosed = false;
+    const connect = () =>
+      connectExecClient(
+        async (signal) => {
+          const transport = await server.dial(signal);
+          transport.onClose(() => (isClosed = true));
+          abort.abort(new Error('enough'));
+          return transport;
+        },
+        { timing, signal: abort.signal },
+      );
+    const unhandled = await unhandledRejections(async () => {
+      await assert.rejects(connect(), /enough/);
+      await assert.rejects(dialWebSocket('ws://127.0.0.1:9')(abort.signal), /enough/);
+    });
+    assert.deepEqual(unhandled, []);
+    assert.ok(isClosed);
   });
 
   it('gives up a server that does not answer the handshake', async () => {
