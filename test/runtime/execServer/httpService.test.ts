@@ -11,6 +11,7 @@ import { createServer as createTcpServer } from 'node:net';
 import { gzipSync, zstdCompressSync } from 'node:zlib';
 import type { ParamsFor, ResultOf } from '../../../src/runtime/execServer/protocol/methods.ts';
 import type { HttpServiceOptions } from '../../../src/runtime/execServer/services/http/httpService.ts';
+import { AnswerBudget } from '../../../src/runtime/execServer/server/answerBudget.ts';
 import { httpService } from '../../../src/runtime/execServer/services/http/httpService.ts';
 import type { NetworkFlags } from '../../../src/runtime/execServer/services/http/serverNetwork.ts';
 import { readServerNetwork } from '../../../src/runtime/execServer/services/http/serverNetwork.ts';
@@ -59,8 +60,9 @@ describe('http/request', function () {
     });
   });
 
-  const bench = (options: HttpServiceOptions = {}): ServiceBench => {
-    const made = new ServiceBench(httpService({ upstream: () => undefined, ...options }));
+  const bench = (options: Partial<HttpServiceOptions> = {}): ServiceBench => {
+    const answers = new AnswerBudget(256 * 1024 * 1024);
+    const made = new ServiceBench(httpService({ upstream: () => undefined, answers, ...options }));
     benches.push(made);
     return made;
   };
@@ -222,6 +224,13 @@ describe('http/request', function () {
 
   it('names a host that does not answer', async () => {
     await fails(-32_603, /127\.0\.0\.1:1 cannot be reached \(ECONNREFUSED\)/, { url: 'http://127.0.0.1:1/' });
+  });
+
+  it('takes its time where the limit is longer than any timer', async () => {
+    answer = (_request, response) => void setTimeout(() => response.end('late'), 100);
+    for (const timeoutMs of [2 ** 31, 2 ** 40]) {
+      assert.equal(text(await ask({ timeoutMs })), 'late');
+    }
   });
 
   it('gives up when the time is over, before the answer and within it', async () => {

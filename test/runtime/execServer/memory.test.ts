@@ -59,6 +59,34 @@ describe('The memory of an exec-server', () => {
     assert.equal(server.process.exitCode, null);
   });
 
+  it('is enough for hundreds of reads of much output at once', async () => {
+    const [greedy, other] = [await server.connect(), await server.connect()];
+    await greedy.script('p', 'head -c 1048576 /dev/zero');
+    await greedy.closed('p');
+    greedy.notes.length = 0;
+    greedy.transport.pause();
+    let answered = 0;
+    const reads = Array.from({ length: 300 }, () => ({ processId: 'p' })).map((params) =>
+      greedy.ok('process/read', params).then(({ chunks }) => {
+        answered++;
+        return (chunks as readonly object[]).length;
+      }),
+    );
+    const before = server.memory;
+    await other.ok('environment/status');
+    let highest = 0;
+    for (let look = 0; look < 50; look++) {
+      highest = Math.max(highest, server.memory);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+    assert.equal(answered, 0);
+    assert.ok(highest - before < 200, `${before} MiB before, ${highest} MiB then`);
+    greedy.transport.resume();
+    assert.ok((await Promise.all(reads)).every((count) => count > 0));
+    greedy.close();
+    other.close();
+  });
+
   it('is enough for files that tell no size', async () => {
     const client = await server.connect();
     const { dataBase64 } = await client.ok('fs/readFile', { path: 'file:///proc/kallsyms' });

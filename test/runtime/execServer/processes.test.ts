@@ -196,11 +196,11 @@ describe('cordon exec-server', function () {
 
   it('lets a command clean up within the grace that is given to it', async () => {
     const mark = `${process.pid}-grace`;
-    await client.script('soft', `trap 'echo bye; exit 3' TERM; echo up; while :; do sleep 0.05; done`, {
+    await client.script('soft', `trap 'sleep 0.2; exit 3' TERM; echo up; while :; do sleep 0.05; done`, {
       env: { PATH: '/usr/bin:/bin', CORDON_MARK: mark },
     });
     await waitFor('the trap', () => client.outputOf('soft').includes('up'));
-    assert.deepEqual(await client.ok('cordon/process/terminate', { processId: 'soft', graceMs: 60_000 }), {
+    assert.deepEqual(await client.ok('cordon/process/terminate', { processId: 'soft', graceMs: 2 ** 40 }), {
       running: true,
     });
     assert.equal(await client.closed('soft'), 3);

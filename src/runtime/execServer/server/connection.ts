@@ -20,7 +20,7 @@ import { encodeMessage } from './encodeMessage.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
 import type { SlotKind } from './ordering.ts';
-import { orderingOf } from './ordering.ts';
+import { orderingOf, slotKinds } from './ordering.ts';
 import { Questions } from './questions.ts';
 import type { Call, Handlers, ServedConnection } from './service.ts';
 import { Slots } from './slots.ts';
@@ -65,10 +65,9 @@ export class Connection implements ServedConnection {
     this.log = host.log;
     this.#transport = transport;
     this.#host = host;
-    this.#slots = {
-      work: new Slots(host.concurrentRequests),
-      'whole files': new Slots(host.concurrentRequests),
-    };
+    this.#slots = Object.fromEntries(
+      slotKinds.map((kind) => [kind, new Slots(host.concurrentRequests)]),
+    ) as Record<SlotKind, Slots>;
     this.#handlers = host.handlers(this);
     transport.onMessage((text) => this.#receive(text));
     transport.onDrain(() => this.#drained());

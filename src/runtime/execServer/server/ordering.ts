@@ -2,8 +2,12 @@ import type { MethodName } from '../protocol/methods.ts';
 import { methods } from '../protocol/methods.ts';
 import type { LaneEntry } from './lanes.ts';
 
-/** Requests of either kind run at once up to a number of their own, so that what waits for memory keeps nobody else. */
-export type SlotKind = 'work' | 'whole files';
+/**
+ * Requests of each kind run at once up to a number of their own, so that what waits for memory, or for another machine,
+ * keeps nobody else.
+ */
+export const slotKinds = ['work', 'whole files', 'listings', 'http'] as const;
+export type SlotKind = (typeof slotKinds)[number];
 
 /** What of a request must stay in order with others, and among which of those that run at once it counts. */
 export interface Ordering {
@@ -41,8 +45,15 @@ function slotOf(method: MethodName): SlotKind | undefined {
   if (!('isControl' in found) || found.isControl || slotless.has(method)) {
     return undefined;
   }
-  return method === 'fs/readFile' ? 'whole files' : 'work';
+  return slotKindOf[method] ?? 'work';
 }
+
+const slotKindOf: { readonly [M in MethodName]?: SlotKind } = {
+  'fs/readFile': 'whole files',
+  'fs/readDirectory': 'listings',
+  'fs/walk': 'listings',
+  'http/request': 'http',
+};
 
 function lanesOf(method: MethodName, params: unknown): LaneEntry[] {
   const { processId, handleId, connectionId, mode } = (params ?? {}) as Readonly<Record<string, unknown>>;

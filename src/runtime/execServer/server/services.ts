@@ -49,7 +49,7 @@ export function serviceFactories({
       confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
       trustedPaths,
     }),
-    httpService({ network, environment }),
+    httpService({ network, environment, answers }),
     discoveryService({ environment }),
     () => ({ handlers: doorHandlers(sessionOf) }),
     () => ({ handlers: policyHandlers() }),

@@ -20,7 +20,7 @@ import { fileError } from './osErrors.ts';
 export type FileMethod = Extract<MethodName, `fs/${string}`>;
 
 /** With the bytes that the server has room for. */
-export type ReadFileParams = ParamsOf<'fs/readFile'> & { readonly atMost?: number };
+export type Bounded<M extends FileMethod> = ParamsOf<M> & { readonly atMost?: number };
 
 /** What the methods of one connection share. */
 interface Ground {
@@ -66,7 +66,7 @@ const nothing = {};
 const run: {
   readonly [M in FileMethod]: (ground: Ground, params: ParamsOf<M>) => Promise<ResultOf<M>>;
 } = {
-  'fs/readFile': async ({ judge }, params: ReadFileParams) => ({
+  'fs/readFile': async ({ judge }, params: Bounded<'fs/readFile'>) => ({
     dataBase64: await readFile(nativePath(params.path), linksOf(params), judge(), params.atMost),
   }),
   'fs/writeFile': async ({ judge }, params) => {
@@ -82,8 +82,10 @@ const run: {
   'fs/canonicalize': async ({ judge }, params) => ({
     path: uriOf(await canonicalize(nativePath(params.path), judge())),
   }),
-  'fs/readDirectory': async ({ judge }, params) => readDirectory(nativePath(params.path), judge()),
-  'fs/walk': async ({ judge }, params) => walk(nativePath(params.path), params.options, judge()),
+  'fs/readDirectory': async ({ judge }, params: Bounded<'fs/readDirectory'>) =>
+    readDirectory(nativePath(params.path), judge(), params.atMost),
+  'fs/walk': async ({ judge }, params: Bounded<'fs/walk'>) =>
+    walk(nativePath(params.path), params.options, judge(), params.atMost),
   'fs/remove': async ({ judge }, params) => {
     await remove(nativePath(params.path), params, linksOf(params), judge());
     return nothing;

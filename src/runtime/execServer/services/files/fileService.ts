@@ -6,12 +6,21 @@ import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
 import type { SandboxContext } from '../../protocol/sandboxContext.ts';
 import type { AnswerBudget } from '../../server/answerBudget.ts';
 import type { Call, Handlers, ServedConnection, Service, ServiceFactory } from '../../server/service.ts';
-import type { FileMethod, ReadFileParams } from './fileMethods.ts';
+import type { Bounded, FileMethod } from './fileMethods.ts';
 import { FileMethods } from './fileMethods.ts';
 import { HandleTable } from './handleTable.ts';
 import { judgeByName } from './judgeByName.ts';
 import { noJudge } from './judge.ts';
-import { base64Length, longestInOneMessage, mostMissing, outgrown, smallFile } from './limits.ts';
+import {
+  base64Length,
+  largestListing,
+  largestWalk,
+  longestInOneMessage,
+  mostMissing,
+  outgrown,
+  smallFile,
+  smallListing,
+} from './limits.ts';
 import { policyJudge } from './policyJudge.ts';
 import type { FileExecutor } from './fileExecutor.ts';
 import type { WorkerOptions } from './worker/fileWorker.ts';
@@ -80,8 +89,8 @@ class FileService implements Service {
       'fs/createDirectory': (params) => this.#call('fs/createDirectory', params),
       'fs/getMetadata': (params) => this.#call('fs/getMetadata', params),
       'fs/canonicalize': (params) => this.#call('fs/canonicalize', params),
-      'fs/readDirectory': (params) => this.#call('fs/readDirectory', params),
-      'fs/walk': (params) => this.#call('fs/walk', params),
+      'fs/readDirectory': (params, call) => this.#list('fs/readDirectory', params, largestListing, call),
+      'fs/walk': (params, call) => this.#list('fs/walk', params, largestWalk, call),
       'fs/remove': (params) => this.#call('fs/remove', params),
       'fs/copy': (params) => this.#call('fs/copy', params),
       'fs/open': (params) => this.#open(params),
@@ -118,15 +127,39 @@ class FileService implements Service {
 
   async #readWithRoom(
     executor: FileExecutor,
-    params: ReadFileParams & { readonly atMost: number },
-    { signal, holdUntilTaken }: Call,
+    params: Bounded<'fs/readFile'> & { readonly atMost: number },
+    call: Call,
   ): Promise<ResultOf<'fs/readFile'>> {
-    if (params.atMost <= smallFile) {
-      return executor.call('fs/readFile', params);
-    }
-    const room = await this.#options.answers.take(base64Length(params.atMost), signal);
+    const read = (): Promise<ResultOf<'fs/readFile'>> => executor.call('fs/readFile', params);
+    return params.atMost <= smallFile ? read() : this.#withRoom(base64Length(params.atMost), call, read);
+  }
+
+  /** How much it is turns out: small ones wait for nobody, large ones are begun anew when there is room. */
+  async #list<M extends 'fs/readDirectory' | 'fs/walk'>(
+    method: M,
+    params: ParamsOf<M>,
+    largest: number,
+    call: Call,
+  ): Promise<ResultOf<M>> {
+    const executor = await this.#executorFor(method, params);
+    const bare = withoutSandbox(params);
+    const working = executor.hold();
     try {
-      const result = await executor.call('fs/readFile', params);
+      return await executor.call(method, { ...bare, atMost: smallListing }).catch((error: unknown) => {
+        if (error instanceof RpcError && error.code === outgrown) {
+          return this.#withRoom(largest, call, () => executor.call(method, bare));
+        }
+        throw error;
+      });
+    } finally {
+      working.dispose();
+    }
+  }
+
+  async #withRoom<T>(bytes: number, { signal, holdUntilTaken }: Call, answer: () => Promise<T>): Promise<T> {
+    const room = await this.#options.answers.take(bytes, signal);
+    try {
+      const result = await answer();
       holdUntilTaken(room);
       return result;
     } catch (error) {

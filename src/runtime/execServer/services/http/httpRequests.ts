@@ -1,7 +1,7 @@
+import { longestTimerMs } from '../../../../base/longestTimer.ts';
 import { lookUp, upstreamOfMachine } from '../../../../sandbox/network/networkProxy.ts';
-import { errorCodes, RpcError } from '../../protocol/errors.ts';
-import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
-import type { ServedConnection } from '../../server/service.ts';
+import type { ResultOf } from '../../protocol/methods.ts';
+import type { Handler, ServedConnection } from '../../server/service.ts';
 import type { Answer } from './exchange.ts';
 import { exchange, failed } from './exchange.ts';
 import type { OutgoingRequest } from './outgoingRequest.ts';
@@ -9,12 +9,13 @@ import { invalid, outgoingRequest } from './outgoingRequest.ts';
 import type { HttpServiceOptions } from './httpService.ts';
 import { wholeNetwork } from './serverNetwork.ts';
 import { createWayOut } from './wayOut.ts';
+import { wholeBody } from './wholeBody.ts';
 
 const mostPerDelta = 1_048_576;
-/** Of a body that is answered as one piece. */
-const mostAtOnce = 128 * 1_048_576;
+/** Bodies on their way to one client, each of which has a connection. */
+const mostStreams = 256;
 
-export type AnswerHttpRequest = (params: ParamsOf<'http/request'>) => Promise<ResultOf<'http/request'>>;
+export type AnswerHttpRequest = Handler<'http/request'>;
 
 /** Answers the requests of a connection; what is under way ends with it. */
 export function httpRequests(
@@ -24,6 +25,7 @@ export function httpRequests(
     environment = process.env,
     lookup = lookUp,
     upstream = upstreamOfMachine,
+    answers,
   }: HttpServiceOptions,
 ): AnswerHttpRequest {
   connection.closed.throwIfAborted();
@@ -31,18 +33,22 @@ export function httpRequests(
   connection.closed.addEventListener('abort', () => void dispatcher.destroy(), { once: true });
   const streaming = new Set<string>();
 
-  return async (params) => {
+  return async (params, { holdUntilTaken }) => {
     const outgoing = outgoingRequest(params, environment);
     const { requestId, streamResponse, timeoutMs, redirectPolicy } = params;
     if (streaming.has(requestId)) {
       throw invalid(`requestId "${requestId}" is still streaming`);
     }
-    const limits = typeof timeoutMs === 'number' ? [AbortSignal.timeout(timeoutMs)] : [];
+    const limits =
+      typeof timeoutMs === 'number' ? [AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs))] : [];
     const signal = AbortSignal.any([connection.closed, ...limits]);
     const follows = redirectPolicy === 'follow';
     if (!streamResponse) {
       const received = await exchange(outgoing, follows, dispatcher, signal);
-      return resultOf(received, await wholeBody(received, outgoing, signal));
+      return resultOf(received, await wholeBody(received, outgoing, signal, answers, holdUntilTaken));
+    }
+    if (streaming.size >= mostStreams) {
+      throw invalid(`cannot stream: ${mostStreams} bodies are on their way to this client already`);
     }
     streaming.add(requestId);
     try {
@@ -63,26 +69,6 @@ export function httpRequests(
 
 function resultOf({ status, headers }: Answer, bodyBase64: string): ResultOf<'http/request'> {
   return { status, headers: [...headers], bodyBase64 };
-}
-
-async function wholeBody({ body }: Answer, outgoing: OutgoingRequest, signal: AbortSignal): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  try {
-    for await (const chunk of body as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      size += chunk.length;
-      if (size > mostAtOnce) {
-        throw new RpcError(
-          errorCodes.internal,
-          `the body from ${outgoing.url.origin} is larger than ${mostAtOnce} bytes: ask for it with streamResponse`,
-        );
-      }
-    }
-  } catch (error) {
-    throw error instanceof RpcError ? error : failed(outgoing, signal.aborted ? signal.reason : error);
-  }
-  return Buffer.concat(chunks).toString('base64');
 }
 
 /** Sends the body in pieces, no faster than the client takes them. */

@@ -1,3 +1,4 @@
+import { longestTimerMs } from '../../../../base/longestTimer.ts';
 import type {
   CommandNetwork,
   HostRequest,
@@ -23,8 +24,6 @@ export interface DecisionOptions {
 
 type Answer = ServerResultOf<'network/policyRequest'>['decision'];
 
-/** Longest that a timer of Node can wait. */
-const longestTimeoutMs = 2 ** 31 - 1;
 /** The protocol's reason for everything that nobody let through. */
 const notAllowed = 'not_allowed';
 
@@ -48,7 +47,7 @@ export function clientDecisions({
       const answer = await asked?.ask(
         'network/policyRequest',
         { processId, request: { protocol: protocolWords[protocol], host: host.name, port } },
-        AbortSignal.timeout(Math.min(timeoutMs, longestTimeoutMs)),
+        AbortSignal.timeout(Math.min(timeoutMs, longestTimerMs)),
       );
       return answer?.decision ?? { type: 'deny', reason: notAllowed };
     } catch (error) {

@@ -1,6 +1,7 @@
 import { constants } from 'node:os';
 import { errorCodes, RpcError } from '../../protocol/errors.ts';
 import { pathOf } from '../../protocol/fileUri.ts';
+import { AnswerBudget } from '../../server/answerBudget.ts';
 import type { ServiceFactory } from '../../server/service.ts';
 import type { Session } from '../../server/session.ts';
 import type { ServedProcess } from './servedProcess.ts';
@@ -11,10 +12,14 @@ import type { ServedProcess } from './servedProcess.ts';
  */
 const maxWaitingReads = 256;
 
+/** Bytes of output in answers to reads that the client has not taken; a further one waits. */
+const mostInAnswers = 16 * 1024 * 1024;
+
 /** The processes of the session that the connection is attached to. */
 export function processService(sessionOf: () => Session): ServiceFactory {
   return (connection) => {
     let waitingReads = 0;
+    const answers = new AnswerBudget(mostInAnswers);
     const running = (processId: string): ServedProcess | undefined => {
       const found = sessionOf().processes.find(processId);
       return found === 'starting' ? undefined : found;
@@ -30,13 +35,15 @@ export function processService(sessionOf: () => Session): ServiceFactory {
       capabilities: process.platform === 'linux' ? ['networkProxyLaunch', 'networkProxyReviewDomains'] : [],
       handlers: {
         'process/start': (params, { trace }) => sessionOf().start(params, trace),
-        'process/read': async (params, { signal }) => {
+        'process/read': async (params, { signal, holdUntilTaken }) => {
           await connection.whenWritable();
           const process = known(params.processId);
           const mayWait = waitingReads < maxWaitingReads;
           waitingReads++;
           try {
-            return await process.read(mayWait ? params : { ...params, waitMs: 0 }, signal);
+            return await process.read(mayWait ? params : { ...params, waitMs: 0 }, signal, async (bytes) =>
+              holdUntilTaken(await answers.take(bytes, signal)),
+            );
           } finally {
             waitingReads--;
           }

@@ -1,4 +1,5 @@
-import type { ExecEvent, ExitStatus } from '../../../exec/execBackend.ts';
+import { longestTimerMs } from '../../../../base/longestTimer.ts';
+import type { ExecEvent, ExitStatus, ReadResult } from '../../../exec/execBackend.ts';
 import type { LocalProcess } from '../../../exec/localBackend.ts';
 import type { CordonExit } from '../../protocol/cordon.ts';
 import type { ParamsOf, ResultOf } from '../../protocol/methods.ts';
@@ -26,6 +27,9 @@ const missingOnTheWire = 101;
 const missingHere: readonly number[] = [126, 127];
 /** The reference's exit code of whatever a signal ended on a terminal. */
 const killedOnTerminal = 1;
+
+/** In an answer, in bytes: as much as a pipe holds. */
+const littleOutput = 64 * 1024;
 
 /** How often, and for how long in all, it is tried to interrupt what has not begun yet. */
 const attemptMs = 20;
@@ -96,16 +100,24 @@ export class ServedProcess {
     this.#label = label;
   }
 
+  /** An answer with much output is made when there is room for it. */
   async read(
     { afterSeq, maxBytes, waitMs }: ParamsOf<'process/read'>,
     signal: AbortSignal,
+    takeRoom: (bytes: number) => Promise<void>,
   ): Promise<ResultOf<'process/read'>> {
-    const read = await this.#process.read({
-      afterSeq: afterSeq ?? 0,
-      ...(typeof maxBytes === 'number' && { maxBytes }),
-      waitMs: waitMs ?? 0,
-      signal,
-    });
+    const request = { afterSeq: afterSeq ?? 0, ...(typeof maxBytes === 'number' && { maxBytes }) };
+    const found = await this.#process.read({ ...request, waitMs: waitMs ?? 0, signal });
+    const bytes = found.chunks.reduce((sum, { chunk }) => sum + chunk.byteLength, 0);
+    if (bytes <= littleOutput) {
+      return this.#answerOf(found);
+    }
+    await takeRoom(bytes);
+    // Whoever waits holds no output.
+    return this.#answerOf(await this.#process.read({ ...request, maxBytes: bytes }));
+  }
+
+  #answerOf(read: ReadResult): ResultOf<'process/read'> {
     const exit = read.exit && this.#wireExit(read.exit);
     const cordon = read.closed ? this.#atTheEnd() : exit?.cordon;
     return {
@@ -162,7 +174,7 @@ export class ServedProcess {
   }
 
   terminate(graceMs: number): void {
-    void this.#process.terminate(graceMs);
+    void this.#process.terminate(Math.min(graceMs, longestTimerMs));
   }
 
   /** Nobody is slow any more: what comes now is retained, not sent. */

@@ -21,6 +21,27 @@ export async function listFolder(folder: Held, most: number): Promise<Dirent[]> 
   return entries;
 }
 
+/** Reads all entries of a held folder, and keeps the first ones by name, up to `most` of them. */
+export async function firstByName(folder: Held, most: number): Promise<Dirent[]> {
+  let first: Dirent[] = [];
+  const keep = (): void => {
+    first = first.sort(byName).slice(0, most);
+  };
+  const directory = await opendir(folder.at, { bufferSize: 512 });
+  for await (const entry of directory) {
+    first.push(entry);
+    if (first.length >= 2 * most + 1024) {
+      keep();
+    }
+  }
+  keep();
+  return first;
+}
+
+function byName(one: Dirent, other: Dirent): number {
+  return one.name < other.name ? -1 : 1;
+}
+
 /** Undefined for links that lead nowhere, for what has just gone, and for what the judge does not show. */
 export async function kindOf(folder: Held, entry: Dirent, judge: Judge): Promise<Kind | undefined> {
   if (!isShown(placeIn(folder, entry.name).path, judge)) {

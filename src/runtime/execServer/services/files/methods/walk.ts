@@ -6,21 +6,29 @@ import type { ParamsOf, ResultOf } from '../../../protocol/methods.ts';
 import type { Held } from '../held.ts';
 import { holding, inFolder, placeIn } from '../held.ts';
 import type { Judge } from '../judge.ts';
-import { walkBudget, walkMaximums } from '../limits.ts';
+import { outgrown, walkBudget, walkMaximums } from '../limits.ts';
 import { fileError, SystemError } from '../osErrors.ts';
-import { kindOf, listFolder } from './listing.ts';
+import { firstByName, kindOf } from './listing.ts';
 
 type Options = ParamsOf<'fs/walk'>['options'];
 type Result = ResultOf<'fs/walk'>;
 
-/** Breadth first, by name within a folder; the start itself is not listed, and lists nothing if it is no folder. */
-export async function walk(path: string, options: Options, judge: Judge): Promise<Result> {
+/**
+ * Breadth first, by name within a folder; the start itself is not listed, and lists nothing if it is no folder. With an
+ * answer of more bytes than `atMost` it is given up with the code {@link outgrown}.
+ */
+export async function walk(
+  path: string,
+  options: Options,
+  judge: Judge,
+  atMost: number = Infinity,
+): Promise<Result> {
   requireInRange(options);
   const start = await holding(path, options.followDirectorySymlinks ? 'all' : 'folders', async (held) => {
     judge.read(held.path);
     return held.stats.isDirectory();
   });
-  return start ? new Walk(options, judge).from(path) : { entries: [], errors: [], truncated: false };
+  return start ? new Walk(options, judge, atMost).from(path) : { entries: [], errors: [], truncated: false };
 }
 
 interface Waiting {
@@ -34,14 +42,17 @@ interface Waiting {
 class Walk {
   readonly #options: Options;
   readonly #judge: Judge;
+  readonly #atMost: number;
   readonly #result: { entries: Result['entries']; errors: Result['errors'] } = { entries: [], errors: [] };
   readonly #visited = new Set<string>();
   #examined = 0;
   #bytes = 0;
+  #answerBytes = 0;
 
-  constructor(options: Options, judge: Judge) {
+  constructor(options: Options, judge: Judge, atMost: number) {
     this.#options = options;
     this.#judge = judge;
+    this.#atMost = atMost;
   }
 
   async from(path: string): Promise<Result> {
@@ -65,7 +76,11 @@ class Walk {
       const links = this.#options.followDirectorySymlinks ? 'all' : 'folders';
       return await inFolder(place.path, links, (folder) => this.#read(folder, place, waiting));
     } catch (error) {
-      this.#result.errors.push({ path: uriOf(place.path), message: fileError(error).message });
+      if (error instanceof RpcError && error.code === outgrown) {
+        throw error;
+      }
+      const { message } = fileError(error);
+      this.#result.errors.push({ path: this.#uriOf(place.path, message), message });
       return this.#spend(place.path);
     }
   }
@@ -79,9 +94,10 @@ class Walk {
       return true;
     }
     this.#visited.add(folder.path);
-    // All of them, because the first ones by name are wanted.
-    const listed = await listFolder(folder, mostSorted);
-    for (const entry of listed.sort(byName)) {
+    const left = this.#options.maxEntries - this.#examined;
+    const fitting = Math.ceil(this.#atMost / bytesPerEntry);
+    const listed = await firstByName(folder, Math.min(left, fitting) + 1);
+    for (const entry of listed) {
       if (this.#examined === this.#options.maxEntries) {
         return false;
       }
@@ -94,7 +110,7 @@ class Walk {
       if (!this.#spend(path)) {
         return false;
       }
-      this.#result.entries.push({ path: uriOf(path), kind });
+      this.#result.entries.push({ path: this.#uriOf(path), kind });
       const isPruned = this.#options.pruneHiddenDirectories && entry.name.startsWith('.');
       if (kind === 'directory' && !isPruned && place.depth < this.#options.maxDepth) {
         const expected = placeIn(folder, entry.name).path;
@@ -104,6 +120,9 @@ class Walk {
           ...(!this.#options.followDirectorySymlinks && { expected }),
         });
       }
+    }
+    if (listed.length > fitting) {
+      throw this.#outgrown();
     }
     return true;
   }
@@ -117,21 +136,27 @@ class Walk {
     return kind === 'other' || (isLink && kind === 'file') ? undefined : kind;
   }
 
+  #uriOf(path: string, message = ''): string {
+    const uri = uriOf(path);
+    this.#answerBytes += uri.length + message.length + bytesPerEntry;
+    if (this.#answerBytes > this.#atMost) {
+      throw this.#outgrown();
+    }
+    return uri;
+  }
+
+  #outgrown(): RpcError {
+    return new RpcError(outgrown, `the walk finds more than ${this.#atMost} bytes`);
+  }
+
   #spend(path: string): boolean {
     this.#bytes += Buffer.byteLength(path) + bytesPerEntry;
     return this.#bytes <= walkBudget;
   }
 }
 
-/** Of a folder with more, some are listed. */
-const mostSorted = 1_000_000;
-
 /** Around a path in the answer. */
 const bytesPerEntry = 48;
-
-function byName(one: Dirent, other: Dirent): number {
-  return one.name < other.name ? -1 : 1;
-}
 
 function requireInRange({ maxDepth, maxDirectories, maxEntries }: Options): void {
   if (maxDirectories < 1 || maxEntries < 1) {
