@@ -17,6 +17,7 @@ import { methods } from '../protocol/methods.ts';
 import { isTraced } from '../protocol/tracedMethods.ts';
 import type { MessageTransport } from '../transport/messageTransport.ts';
 import { encodeMessage } from './encodeMessage.ts';
+import type { Inbound } from './inbound.ts';
 import { Lanes } from './lanes.ts';
 import { isWithinLimits } from './messageLimits.ts';
 import type { SlotKind } from './ordering.ts';
@@ -39,6 +40,8 @@ type Handle = (params: unknown, call: Call) => unknown;
 export interface ConnectionHost {
   readonly log: Log;
   readonly concurrentRequests: number;
+  /** Of all connections of the server. */
+  readonly inbound: Inbound;
   /** Answers `initialize`. Throws an `RpcError`, after which it may be tried again. */
   initialize(resumeSessionId: string | undefined): unknown;
   /** Called once; `initialize` may be called before it returns no more than after. */
@@ -71,8 +74,10 @@ export class Connection implements ServedConnection {
     this.#handlers = host.handlers(this);
     transport.onMessage((text) => this.#receive(text));
     transport.onDrain(() => this.#drained());
+    const waiting = host.inbound.onEmptied(() => this.#steerInput());
     transport.onClose(() => {
       this.#abort.abort();
+      waiting.dispose();
       this.#drained();
     });
   }
@@ -128,6 +133,7 @@ export class Connection implements ServedConnection {
     const mustPause =
       this.#pendingRequests > maxPendingRequests * share ||
       this.#pendingBytes > maxPendingBytes * share ||
+      this.#host.inbound.mustWait(this.#pendingBytes) ||
       this.#transport.bufferedBytes > maxUnsentAnswers * share;
     if (mustPause !== this.#isPaused && !this.#abort.signal.aborted) {
       this.#isPaused = mustPause;
@@ -240,6 +246,7 @@ export class Connection implements ServedConnection {
     const held: Disposable[] = [];
     this.#pendingRequests++;
     this.#pendingBytes += size;
+    this.#host.inbound.add(size);
     this.#steerInput();
     try {
       if (passage.ready !== undefined) {
@@ -269,6 +276,7 @@ export class Connection implements ServedConnection {
       passage.leave();
       this.#pendingRequests--;
       this.#pendingBytes -= size;
+      this.#host.inbound.remove(size);
       this.#steerInput();
       if (held.length > 0) {
         await this.whenWritable();

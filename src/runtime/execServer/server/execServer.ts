@@ -12,6 +12,7 @@ import { Connection } from './connection.ts';
 import type { Installation } from './environmentInfo.ts';
 import { announced, ownShell, serverInfo } from './environmentInfo.ts';
 import { environmentService } from './environmentService.ts';
+import { Inbound } from './inbound.ts';
 import type { ServerLog } from './serverLog.ts';
 import type { Handlers, ServedConnection } from './service.ts';
 import { serviceFactories } from './services.ts';
@@ -40,6 +41,9 @@ export interface ExecServerOptions {
   readonly onIdle?: (isIdle: boolean) => void;
 }
 
+/** Bytes of requests without an answer: as much as four clients may send. */
+const mostInbound = 256 * 1024 * 1024;
+
 /** Of what runs when the server ends: how long its end is waited for. */
 const endMs = 3_000;
 
@@ -52,6 +56,7 @@ export class ExecServer {
   readonly #connections = new Set<Connection>();
   /** One of the largest at a time, or some that are smaller. */
   readonly #answers = new AnswerBudget(longestAnswer);
+  readonly #inbound = new Inbound(mostInbound);
   #count = 0;
 
   constructor(options: ExecServerOptions) {
@@ -80,6 +85,7 @@ export class ExecServer {
     const connection: Connection = new Connection(transport, {
       log,
       concurrentRequests,
+      inbound: this.#inbound,
       initialize: (resumeId) => {
         state.session = this.#sessions.open(connection, resumeId);
         const { id } = state.session;
