@@ -69,25 +69,28 @@ export type SandboxType = 'none' | LauncherName;
 
 export type LauncherName = 'bubblewrap' | 'landlock';
 
+export const sandboxErrorKinds = [
+  'bubblewrap-missing',
+  'bubblewrap-too-old',
+  'namespaces-apparmor',
+  'namespaces-limit',
+  'namespaces-switched-off',
+  'namespaces-container',
+  'namespaces-refused',
+  'proc-unmountable',
+  'loopback-denied',
+  'landlock-missing',
+  'wsl1',
+  'helper-missing',
+  'platform-unsupported',
+  'clause-unenforceable',
+  'bubblewrap-failed',
+  'self-test-failed',
+] as const;
+
 /** Why a policy cannot be enforced here. Nothing runs when this comes back. */
 export interface SandboxError {
-  readonly kind:
-    | 'bubblewrap-missing'
-    | 'bubblewrap-too-old'
-    | 'namespaces-apparmor'
-    | 'namespaces-limit'
-    | 'namespaces-switched-off'
-    | 'namespaces-container'
-    | 'namespaces-refused'
-    | 'proc-unmountable'
-    | 'loopback-denied'
-    | 'landlock-missing'
-    | 'wsl1'
-    | 'helper-missing'
-    | 'platform-unsupported'
-    | 'clause-unenforceable'
-    | 'bubblewrap-failed'
-    | 'self-test-failed';
+  readonly kind: (typeof sandboxErrorKinds)[number];
   /** One sentence for a person: what stopped it. */
   readonly message: string;
   /** What to do about it. */

@@ -132,8 +132,10 @@ export interface FoundProcess {
   readonly environment?: string;
 }
 
+export const spawnErrorKinds = ['spawn-not-found', 'spawn-permission-denied', 'spawn-failed'] as const;
+
 export interface SpawnError {
-  readonly kind: 'spawn-not-found' | 'spawn-permission-denied' | 'spawn-failed';
+  readonly kind: (typeof spawnErrorKinds)[number];
   readonly message: string;
   readonly hint: string;
 }

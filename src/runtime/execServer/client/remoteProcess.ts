@@ -377,7 +377,7 @@ export class RemoteProcess implements ExecProcess {
 }
 
 function exitOf({ exitCode, sandboxDenied, cordon }: Extract<OrderedEvent, { kind: 'exited' }>): ExitStatus {
-  const signal = cordon?.signal as NodeJS.Signals | undefined;
+  const signal = cordon?.signal;
   const number = signal && constants.signals[signal];
   const blockedRequests = cordon?.blockedRequests ?? [];
   return {

@@ -4,7 +4,7 @@ import { RpcError } from '../protocol/errors.ts';
 import { ConnectionLost } from './execClient.ts';
 
 /** What a failed `process/start` means to whoever asked for the command. */
-export function startErrorOf(cause: unknown, { argv, cwd }: StartParams): StartError {
+export function startErrorOf(cause: unknown, { argv, cwd }: Pick<StartParams, 'argv' | 'cwd'>): StartError {
   const program = argv[0] ?? '';
   if (cause instanceof ConnectionLost) {
     return {
@@ -20,7 +20,7 @@ export function startErrorOf(cause: unknown, { argv, cwd }: StartParams): StartE
   const { kind, cordon } = asObject(cause.data);
   const told = cordonStartFailure.safeParse(cordon);
   if (told.success) {
-    return told.data as StartError;
+    return told.data;
   }
   const said = cause.message.replace(/\.$/, '');
   switch (kind) {

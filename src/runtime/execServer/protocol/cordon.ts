@@ -1,3 +1,4 @@
+import { constants } from 'node:os';
 import * as z from 'zod';
 import {
   cacheModes,
@@ -9,6 +10,8 @@ import {
 } from '../../../sandbox/policy/policy.ts';
 import { wideningSchema } from '../../../sandbox/policy/widening.ts';
 import { contentHash, storedPatchError, storedPlan, storedRefusal } from '../../../patch/plan/storedPlan.ts';
+import { sandboxErrorKinds } from '../../../sandbox/sandboxManager.ts';
+import { spawnErrorKinds } from '../../exec/execBackend.ts';
 import { fileUri } from './fileUri.ts';
 
 /**
@@ -102,14 +105,25 @@ export const cordonStarted = z.object({ launcher });
  * Member `cordon` in the `data` of an error of `process/start`: a `StartError` whole, so that the client says what
  * the server knows. `data.kind` is there as well when it is one of the protocol's.
  */
-export const cordonStartFailure = z.object({ kind: z.string(), message: z.string(), hint: z.string() });
+export const cordonStartFailure = z.object({
+  /** One that is not known here comes from a later version. */
+  kind: z.enum([...spawnErrorKinds, ...sandboxErrorKinds]).catch('spawn-failed'),
+  message: z.string(),
+  hint: z.string(),
+});
+
+/** Left out where this machine has no such signal: the exit code tells it as well. */
+const signalName = z
+  .custom<NodeJS.Signals>((name) => typeof name === 'string' && Object.hasOwn(constants.signals, name))
+  .optional()
+  .catch(undefined);
 
 /** What the protocol's own events have no room for. */
 export const cordonExit = z.object({
   /** As it is, where the protocol has another number for it: a terminal's signal, a program that a sandbox lacks. */
   exitCode: z.int().optional(),
   /** Name of the signal that ended it. */
-  signal: z.string().optional(),
+  signal: signalName,
   blockedRequests: z
     .array(
       z.object({

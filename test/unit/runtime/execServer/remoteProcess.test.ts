@@ -4,6 +4,7 @@ import type { ExecEvent, StartParams } from '../../../../src/runtime/exec/execBa
 import { connectExecClient } from '../../../../src/runtime/execServer/client/connectExecClient.ts';
 import type { ExecClient } from '../../../../src/runtime/execServer/client/execClient.ts';
 import { RemoteBackend } from '../../../../src/runtime/execServer/client/remoteBackend.ts';
+import { startErrorOf } from '../../../../src/runtime/execServer/client/startError.ts';
 import type { RemoteProcess } from '../../../../src/runtime/execServer/client/remoteProcess.ts';
 import { errorCodes, RpcError } from '../../../../src/runtime/execServer/protocol/errors.ts';
 import { policyOf } from '../../../harness/policyOf.ts';
@@ -332,6 +333,20 @@ describe('a process on the machine of an exec-server', () => {
     assert.deepEqual(child.exit, { exitCode: 143, signal: 'SIGTERM', sandboxDenied: true, blockedRequests });
     assert.deepEqual(child.refusals, { requests: blockedRequests, calls: [{ call: 'bpf', detail: 0 }] });
     assert.deepEqual(child.findings, [{ path: '/w/.git', what: 'hook', message: 'm' }]);
+  });
+
+  it('believes nothing that is no signal and no kind of error here', async () => {
+    const child = await start();
+    exited(1, { sandboxDenied: false, cordon: { signal: 'constructor', exitCode: 9 } });
+    closed(2);
+    await child.closed;
+    assert.deepEqual([child.exit?.signal, child.exit?.exitCode], [undefined, 9]);
+    const cordon = { kind: 'toString', message: 'No.', hint: 'None.' };
+    const error = startErrorOf(new RpcError(errorCodes.internal, 'no', { cordon }), {
+      argv: ['x'],
+      cwd: '/',
+    });
+    assert.deepEqual(error, { ...cordon, kind: 'spawn-failed' });
   });
 
   it('takes over what an earlier client left behind', async () => {

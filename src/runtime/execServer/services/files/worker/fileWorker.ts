@@ -108,7 +108,11 @@ export class FileWorker implements Disposable {
     const held = this.hold();
     clearTimeout(this.#idle);
     try {
-      this.#running ??= this.#start();
+      this.#running ??= this.#start().catch((cause: unknown) => {
+        // Another one takes its place with the next call.
+        this.#end(String(cause));
+        throw cause;
+      });
       const { lines } = await this.#running;
       if (this.#isOver) {
         throw ended('it has just ended');
@@ -147,17 +151,17 @@ export class FileWorker implements Disposable {
     });
     if (!launched.ok) {
       const { message, hint } = launched.error;
-      this.#end(message);
       throw new RpcError(
         errorCodes.internal,
         `The sandbox of a file call does not start: ${message} ${hint}`,
       );
     }
     const launch = launched.value;
-    const child = spawnWorker(launch);
-    child.once('close', () => {
+    const release = (): void => {
       launch.release().catch((error: unknown) => log.warn(`file worker: ${String(error)}`));
-    });
+    };
+    const child = spawnWorker(launch, release);
+    child.once('close', release);
     const complaints = lastText(child.stderr as Readable);
     const lines = linesTransport(child.stdout as Readable, child.stdin as Writable, 'file worker', {
       maxMessageBytes: constants.MAX_STRING_LENGTH,
@@ -216,9 +220,15 @@ export class FileWorker implements Disposable {
   }
 }
 
-function spawnWorker({ owner, argv, cwd, env }: Launch): ChildProcess {
+function spawnWorker({ owner, argv, cwd, env }: Launch, release: () => void): ChildProcess {
   const [file = '', ...args] = [...owner, ...argv];
-  return spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  try {
+    return spawn(file, args, { cwd, env, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  } catch (error) {
+    // Without memory, or with too long an environment, Node throws at once.
+    release();
+    throw error;
+  }
 }
 
 function kill({ child, launch }: Pick<Running, 'child' | 'launch'>): void {
