@@ -133,7 +133,7 @@ export function activate(context: vscode.ExtensionContext): void {
   store.add(registerSessionView(runtime.sessions));
   store.add(registerCheckpointContents(checkpoints));
   store.add(createCheckpointTree(checkpoints));
-  store.add(registerCheckpointCommands({ checkpoints, applier, policies, accessUnder, reviews }));
+  store.add(registerCheckpointCommands({ checkpoints, applier, places, accessUnder, reviews }));
   store.add(registerChangeSandbox(policies, choices));
   store.add(registerSelectEnvironment({ environments, choices: environmentChoices, policies }));
   const pages = store.add(new TextPages());

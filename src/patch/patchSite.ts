@@ -1,5 +1,8 @@
 import type { Result } from '../base/result.ts';
 import type { SandboxPolicy } from '../sandbox/policy/policy.ts';
+import type { WriteRefusal } from '../sandbox/writeAccess.ts';
+import type { RestoreRest } from './checkpoint/completeRestore.ts';
+import type { FileSystem } from './files/fileSystem.ts';
 import type { PatchError } from './patchError.ts';
 import type { Plan } from './plan/plan.ts';
 import type { PlannedPatch } from './plan/planPatch.ts';
@@ -20,6 +23,10 @@ export interface PatchSite extends PatchMachine {
   plan(patch: SitePatch): Promise<Result<PlannedPatch, PatchError>>;
   /** Applies everything or nothing; beyond the policy only what a person has accepted. */
   apply(change: SiteChange): Promise<Result<void, PatchError>>;
+  /** What is there now, for checkpoints; a person sees it, so nothing is hidden. */
+  look(question: SiteQuestion): Promise<Result<SiteView, PatchError>>;
+  /** As `completeRestore` does here; gives a sentence for each link that stays missing. */
+  completeRestore(rest: RestoreRest): Promise<Result<readonly string[], PatchError>>;
 }
 
 export interface SitePatch {
@@ -35,4 +42,20 @@ export interface SiteChange {
   readonly policy: SandboxPolicy;
   /** Paths that a person allowed to be written although the policy does not. */
   readonly accepted: readonly string[];
+}
+
+export interface SiteQuestion {
+  readonly paths: readonly string[];
+  /** What judges whether they may be written. */
+  readonly policy: SandboxPolicy;
+  readonly withContents: boolean;
+}
+
+/** What was there a moment ago. */
+export interface SiteView {
+  /** The paths of the question, and no others. */
+  readonly files: Pick<FileSystem, 'stat' | 'read'>;
+  /** Folders above the paths that do not exist, innermost first. */
+  readonly missingFolders: readonly string[];
+  readonly refusals: readonly WriteRefusal[];
 }

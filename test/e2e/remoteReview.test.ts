@@ -1,11 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Locator } from 'playwright-core';
 import { startCordonServer } from '../harness/cordonServer.ts';
 import type { SpawnedServer } from '../harness/spawnedServer.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import type { TemporaryFolder } from '../harness/temporaryFolder.ts';
+import { waitFor } from '../harness/waitFor.ts';
 import { expectText } from './expect.ts';
 import { pressRowButton as press } from './harness.ts';
 import { useChat } from './useChat.ts';
@@ -76,9 +77,30 @@ describe('reviewing a patch for another machine', () => {
     await editor.statusBarItem('patchReviews').waitFor({ state: 'hidden' });
   });
 
+  it('is taken back there by its checkpoint', async () => {
+    const { editor } = chat();
+    await editor.runCommand('Cordon: Focus on Checkpoints View');
+    const checkpoint = row(/^Checkpoint before build: src\/greeting\.js, notes\.md/);
+    await checkpoint.click();
+    await editor.press('ArrowRight');
+    await row(/^src\/greeting\.js, modified/).click();
+    await editor.page.locator('.tab').filter({ hasText: 'build: greeting.js (before ↔ after' }).waitFor();
+    await editor.page
+      .locator('.editor.modified .view-line')
+      .filter({ hasText: 'three' })
+      .first()
+      .waitFor();
+    await editor.screenshot('remote-checkpoint');
+    await press(checkpoint, 'Restore Checkpoint');
+    await waitFor('the file there', () => there() === before);
+    await waitFor('the new file to go', () => !existsSync(join(home, 'notes.md')));
+    assert.equal(here(), local);
+    await row(/^Checkpoint before Restore of build: /).waitFor();
+    await editor.closeAllEditors();
+  });
+
   it('changes nothing there or here when it is rejected', async () => {
     const { answer, editor } = chat();
-    writeFileSync(join(home, name), before);
     await propose();
     await press(row(/^Patch build/), 'Reject Patch…');
     await editor.answer('Not on that machine.', 'What should the agent do instead?');

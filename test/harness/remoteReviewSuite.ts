@@ -1,10 +1,13 @@
 import assert from 'node:assert/strict';
 import {
+  chmodSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
+  readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -13,7 +16,10 @@ import { silentLog } from '../../src/base/log.ts';
 import { ok } from '../../src/base/result.ts';
 import { createAccessUnder } from '../../src/patch/accessUnder.ts';
 import { createDiskPatchHost } from '../../src/patch/diskPatchHost.ts';
+import { CheckpointStore } from '../../src/patch/checkpoint/checkpointStore.ts';
+import { planRestore } from '../../src/patch/checkpoint/restore.ts';
 import type { PatchHost } from '../../src/patch/patchHost.ts';
+import { planFromContents } from '../../src/patch/plan/planFromContents.ts';
 import type { Review } from '../../src/patch/review/review.ts';
 import { ReviewStore } from '../../src/patch/review/reviewStore.ts';
 import type { Environment } from '../../src/runtime/environments/environment.ts';
@@ -32,7 +38,12 @@ import { createTestRuntime } from './testRuntime.ts';
 import { waitFor } from './waitFor.ts';
 
 /** Reviews of patches for files on another machine, which is this one in truth: everything but the editor is real. */
-export function describeRemoteReviews(where: string, startServer: () => Promise<SpawnedServer>): void {
+export function describeRemoteReviews(
+  where: string,
+  startServer: () => Promise<SpawnedServer>,
+  // Another server tells no permissions, and makes no links.
+  { isCordon = true }: { readonly isCordon?: boolean } = {},
+): void {
   describe(`a patch that waits for review ${where}`, () => {
     let runtime: TestRuntime;
     let reviews: Reviews;
@@ -188,6 +199,59 @@ export function describeRemoteReviews(where: string, startServer: () => Promise<
       const applied = await place.value.site.apply({ plan, policy: place.value.policy, accepted });
       assert.ok(!applied.ok);
       assert.deepEqual(readdirSync(join(outside.path, 'other/sub')), []);
+    });
+
+    it('can be taken back by a checkpoint, folders included, but for a link that its server cannot make', async () => {
+      symlinkSync('a.txt', there('link'));
+      chmodSync(there('a.txt'), 0o750);
+      const place = await runtime.runtime.patchPlaceOf(root());
+      assert.ok(place.ok && place.value.site !== undefined);
+      const { policy, site } = place.value;
+      const text = patch(
+        ...['*** Add File: new/deep/b', '+b', '*** Delete File: link', '*** Delete File: a.txt'],
+      );
+      const planned = await site.plan({ text, cwd: runtime.root, policy, isWatched: true });
+      assert.ok(planned.ok);
+      const { plan } = planned.value;
+      const paths = plan.changes.map(({ path }) => path);
+      const view = await site.look({ paths, policy, withContents: false });
+      assert.ok(view.ok);
+      const newFolders = view.value.missingFolders;
+      assert.deepEqual(newFolders, [there('new/deep'), there('new')]);
+      const checkpoints = new CheckpointStore({ folder: join(stored.path, 'checkpoints'), log: silentLog });
+      const machine = { environment: 'build', folder: runtime.localRoot };
+      const elsewhere = { machine, newFolders };
+      await checkpoints.record({ title: 't', root: runtime.root, cwd: runtime.root, plan, elsewhere });
+      assert.ok((await site.apply({ plan, policy, accepted: [] })).ok);
+      assert.deepEqual(readdirSync(runtime.root), ['new']);
+
+      const [checkpoint] = await checkpoints.list();
+      assert.ok(checkpoint?.version === 2);
+      assert.deepEqual(checkpoint.machine, machine);
+      const now = await site.look({ paths, policy, withContents: true });
+      assert.ok(now.ok);
+      const content = (hash: string) => checkpoints.content(hash);
+      const restore = await planRestore(checkpoint, { files: now.value.files, content });
+      assert.ok(restore.ok);
+      const { files } = restore.value;
+      const back = planFromContents(
+        files.map(({ path, name, current, content: after, mode }) => ({
+          ...{ path, name, before: current, after, mode },
+        })),
+      );
+      assert.deepEqual(await site.apply({ plan: back, policy, accepted: [] }), ok(undefined));
+      const completed = await site.completeRestore({ newFolders, files });
+      assert.ok(completed.ok);
+      assert.equal(read(there('a.txt')), 'one\ntwo\n');
+      assert.equal(existsSync(there('new')), false);
+      assert.equal(read(here('a.txt')), 'one\ntwo\n');
+      if (isCordon) {
+        assert.equal(statSync(there('a.txt')).mode & 0o777, 0o750);
+        assert.equal(readlinkSync(there('link')), 'a.txt');
+        assert.deepEqual(completed.value, []);
+      } else {
+        assert.match(completed.value.join(), /^The link link was not restored/);
+      }
     });
 
     it('waits when the connection breaks, and can be rejected without it', async () => {

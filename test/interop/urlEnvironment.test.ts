@@ -22,7 +22,7 @@ import { Planner, planOf } from '../runtime/patch/plans.ts';
 
 const services = { log: silentLog, bundleFolder: '/no/bundle', version: '0.0.0' };
 
-describeRemoteReviews('on the real codex exec-server', () => startCodexServer());
+describeRemoteReviews('on the real codex exec-server', () => startCodexServer(), { isCordon: false });
 
 describe('an environment of type url, on the real codex exec-server', () => {
   let server: SpawnedServer;

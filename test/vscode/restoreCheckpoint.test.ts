@@ -8,7 +8,6 @@ import type { PatchRequest } from '../../src/patch/patchHost.ts';
 import type { Plan } from '../../src/patch/plan/plan.ts';
 import { writeAccess } from '../../src/sandbox/writeAccess.ts';
 import { restoreCheckpoint } from '../../src/ui/checkpoints/restoreCheckpoint.ts';
-import type { PolicyStore } from '../../src/ui/policyStore.ts';
 import { createTemporaryFolder } from '../harness/temporaryFolder.ts';
 import { planMove, planOf } from '../harness/testPlan.ts';
 import { rootFolder } from './callTool.ts';
@@ -27,10 +26,10 @@ describe('restoring a checkpoint', () => {
     await restoreCheckpoint(newest, {
       checkpoints,
       applier,
-      policies: {
+      places: {
         list: () => roots.map((path) => ({ name: 'root', path })),
-        policyFor: () => ok(policy),
-      } as unknown as PolicyStore,
+        placeOf: async () => ok({ policy, site: undefined }),
+      },
       accessUnder: (under) => writeAccess(under),
       reviews: {
         async open(request) {

@@ -28,13 +28,16 @@ const checkpointFile = z.object({
 
 /** The shape on disk. What does not fit is not offered, and is left alone in case a newer version wrote it. */
 export const checkpointSchema = z.object({
-  version: z.literal(1),
+  /** 2: of another machine, which a build that only knows 1 must not take for one of this machine. */
+  version: z.union([z.literal(1), z.literal(2)]),
   id: z.string().regex(/^\d+-[0-9a-f]{8}$/),
   createdAt: z.iso.datetime(),
   /** What a person sees the patch as. */
   title: z.string(),
   /** The root whose policy the patch was applied under. */
   root: absolutePath,
+  /** The other machine that has the files; every path is one of it then. */
+  machine: z.object({ environment: z.string(), folder: z.string() }).optional(),
   /** What the names are relative to. */
   cwd: absolutePath,
   files: z.array(checkpointFile).min(1),

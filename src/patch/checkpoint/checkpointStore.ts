@@ -5,6 +5,7 @@ import { Emitter } from '../../base/event.ts';
 import type { Event } from '../../base/event.ts';
 import type { Log } from '../../base/log.ts';
 import { missingFoldersAbove } from '../files/missingFolders.ts';
+import type { PatchMachine } from '../patchSite.ts';
 import type { Plan } from '../plan/plan.ts';
 import { BlobStore } from './blobStore.ts';
 import type { Checkpoint, CheckpointFile, FileState } from './checkpoint.ts';
@@ -40,6 +41,8 @@ export interface NewCheckpoint {
   readonly root: string;
   readonly cwd: string;
   readonly plan: Plan;
+  /** The other machine that has the files, and which folders the plan makes there. */
+  readonly elsewhere?: { readonly machine: PatchMachine; readonly newFolders: readonly string[] } | undefined;
 }
 
 /**
@@ -77,6 +80,7 @@ export class CheckpointStore implements Disposable {
   /** Keeps what the files of a plan are now and what they become. Throws when that cannot be written. */
   record(options: NewCheckpoint): Promise<Checkpoint> {
     return this.#inTurn(async () => {
+      const { elsewhere } = options;
       const files: CheckpointFile[] = [];
       for (const { path, name, before, after, movedFrom } of plannedStates(options.plan)) {
         files.push({
@@ -90,14 +94,17 @@ export class CheckpointStore implements Disposable {
       const time = Math.max(this.#now(), this.#lastTime + 1);
       this.#lastTime = time;
       const checkpoint: Checkpoint = {
-        version: 1,
+        version: elsewhere === undefined ? 1 : 2,
         id: `${time}-${randomBytes(4).toString('hex')}`,
         createdAt: new Date(time).toISOString(),
         title: options.title,
         root: options.root,
+        ...(elsewhere !== undefined && { machine: elsewhere.machine }),
         cwd: options.cwd,
         files,
-        newFolders: [...(await missingFoldersAbove(files.map(({ path }) => path)))],
+        newFolders: [
+          ...(elsewhere?.newFolders ?? (await missingFoldersAbove(files.map(({ path }) => path)))),
+        ],
       };
       await this.#records.write(checkpoint);
       await this.#prune(checkpoint.id);

@@ -1,16 +1,19 @@
 import { rmdir, symlink } from 'node:fs/promises';
 import { hasCanonicalParent } from '../apply/canonicalParent.ts';
-import type { Checkpoint } from './checkpoint.ts';
 import type { RestoredFile } from './restore.ts';
+
+/** What a plan cannot restore. */
+export interface RestoreRest {
+  /** That the patch made, innermost first. */
+  readonly newFolders: readonly string[];
+  readonly files: readonly Pick<RestoredFile, 'path' | 'name' | 'link'>[];
+}
 
 /**
  * Restores what a plan cannot: links, and the absence of folders that the patch made and that are empty again. To be
  * called when the plan is applied, for paths that may be written. Gives a sentence for each link that stays missing.
  */
-export async function completeRestore(
-  { newFolders }: Checkpoint,
-  files: readonly RestoredFile[],
-): Promise<readonly string[]> {
+export async function completeRestore({ newFolders, files }: RestoreRest): Promise<readonly string[]> {
   for (const folder of newFolders) {
     if (await hasCanonicalParent(folder)) {
       await rmdir(folder).catch(() => undefined); // it holds something else, or is gone already

@@ -34,7 +34,7 @@ export interface RestoredFile {
 }
 
 export interface RestoreOptions {
-  readonly files: FileSystem;
+  readonly files: Pick<FileSystem, 'stat' | 'read'>;
   /** The kept content of a hash. */
   readonly content: (hash: string) => Promise<Buffer>;
 }

@@ -1,8 +1,11 @@
 import { lstat } from 'node:fs/promises';
 import { dirname } from 'node:path';
 
-/** The folders above the paths that do not exist, innermost first. */
-export async function missingFoldersAbove(paths: readonly string[]): Promise<readonly string[]> {
+/** The folders above the paths that do not exist, innermost first; on this machine by default. */
+export async function missingFoldersAbove(
+  paths: readonly string[],
+  exists: (path: string) => Promise<boolean> = existsHere,
+): Promise<readonly string[]> {
   const missing = new Set<string>();
   for (const path of paths) {
     for (
@@ -16,7 +19,7 @@ export async function missingFoldersAbove(paths: readonly string[]): Promise<rea
   return [...missing].sort((a, b) => b.length - a.length);
 }
 
-async function exists(path: string): Promise<boolean> {
+async function existsHere(path: string): Promise<boolean> {
   return lstat(path).then(
     () => true,
     () => false,

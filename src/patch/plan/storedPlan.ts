@@ -20,7 +20,7 @@ const fileEntry = z.object({
   version: z.string(),
 }) satisfies z.ZodType<FileEntry>;
 const linkEntry = z.object({ kind: z.literal('link'), target: z.string() }) satisfies z.ZodType<LinkEntry>;
-const entry = z.union([
+export const storedEntry = z.union([
   fileEntry,
   linkEntry,
   z.object({ kind: z.enum(['missing', 'folder', 'other']) }),
@@ -55,7 +55,7 @@ export const storedChange = z.discriminatedUnion('kind', [
     kind: z.literal('move'),
     ...place,
     before: fileBefore,
-    sourceEntry: entry,
+    sourceEntry: storedEntry,
     toPath: z.string(),
     toName: z.string(),
     replaced: fileBefore.optional(),

@@ -14,7 +14,8 @@ import { MalformedAnswer } from '../execServer/client/resultOf.ts';
 import { RpcError } from '../execServer/protocol/errors.ts';
 import { pathOf, uriOf } from '../execServer/protocol/fileUri.ts';
 import { fromWire } from '../execServer/services/sandboxContext/wirePolicy.ts';
-import { createPatchSite } from '../patches/patchSites.ts';
+import { siteOfFileCalls } from '../patches/siteOfFileCalls.ts';
+import { siteOfServer } from '../patches/siteOfServer.ts';
 import type { RefusedCommand } from '../places.ts';
 import type { PolicyError, Root, Roots, RootSettings } from '../roots.ts';
 import type { Machine } from './machine.ts';
@@ -48,7 +49,10 @@ export function remoteMachine(options: RemoteMachineOptions): Machine {
     }),
     helperFolder: isCordon && programs != null ? pathOf(programs) : undefined,
     paths: pathsOf(client),
-    patchSite: ({ path }) => createPatchSite(client, { environment: environment.name, folder: path }),
+    patchSite: ({ path }) => {
+      const machine = { environment: environment.name, folder: path };
+      return isCordon ? siteOfServer(client, machine) : siteOfFileCalls(client, machine);
+    },
     keepsPartsInside: `they run on ${environment.name}, where nobody can vouch for a program outside of the sandbox`,
   };
 }

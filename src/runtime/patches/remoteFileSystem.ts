@@ -33,6 +33,14 @@ export function createRemoteFileSystem(client: Pick<ExecClient, 'call'>, sandbox
   };
 }
 
+/** As far as they are empty, innermost first. */
+export async function removeEmptyFolders(
+  client: Pick<ExecClient, 'call'>,
+  folders: readonly string[],
+): Promise<void> {
+  await new FileCalls(client, null).removeFolders(folders.toReversed());
+}
+
 function stage(calls: FileCalls, change: FileChange): Promise<StagedChange> {
   switch (change.kind) {
     case 'write':

@@ -4,10 +4,11 @@ import { DisposableStore } from '../../base/disposable.ts';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
+import { onMachine } from '../machineWords.ts';
 import { rootLabel } from '../rootLabel.ts';
 import { timeWords } from '../timeWords.ts';
 import { checkpointSummary, fileLetter, letterWords, shownFiles } from './checkpointWords.ts';
-import { openFileChange } from './showChanges.ts';
+import { fileUriOf, openFileChange } from './showChanges.ts';
 
 /** A row: a checkpoint, or one of its files. */
 export type CheckpointNode =
@@ -53,9 +54,9 @@ function checkpointItem(checkpoint: Checkpoint): vscode.TreeItem {
     vscode.TreeItemCollapsibleState.Collapsed,
   );
   item.id = checkpoint.id;
-  const title = rootLabel(checkpoint.root) + checkpoint.title;
+  const title = rootLabel(checkpoint.machine?.folder ?? checkpoint.root) + checkpoint.title;
   item.description = title;
-  item.tooltip = `Before ${checkpoint.title}\n${summary} · in ${checkpoint.root}`;
+  item.tooltip = `Before ${checkpoint.title}\n${summary} · in ${onMachine(checkpoint)}${checkpoint.root}`;
   item.iconPath = new vscode.ThemeIcon('history');
   item.contextValue = 'checkpoint';
   item.accessibilityInformation = { label: `Checkpoint before ${title}, ${summary}` };
@@ -65,11 +66,11 @@ function checkpointItem(checkpoint: Checkpoint): vscode.TreeItem {
 function fileItem({ checkpoint, file }: CheckpointNode & { readonly kind: 'file' }): vscode.TreeItem {
   const letter = fileLetter(file);
   const place = relative(checkpoint.root, file.path);
-  const item = new vscode.TreeItem(vscode.Uri.file(file.path), vscode.TreeItemCollapsibleState.None);
+  const item = new vscode.TreeItem(fileUriOf(checkpoint, file), vscode.TreeItemCollapsibleState.None);
   item.id = `${checkpoint.id} ${file.path}`;
   item.label = place.startsWith('..') ? file.path : place;
   item.description = letter;
-  item.tooltip = `${file.path}, ${letterWords[letter]} by the patch`;
+  item.tooltip = `${onMachine(checkpoint)}${file.path}, ${letterWords[letter]} by the patch`;
   item.iconPath = vscode.ThemeIcon.File;
   item.contextValue = 'checkpointFile';
   item.command = openFileChange(checkpoint, file);

@@ -1,24 +1,30 @@
 import * as vscode from 'vscode';
+import type { Result } from '../../base/result.ts';
+import { ok } from '../../base/result.ts';
 import type { AccessUnder } from '../../patch/accessUnder.ts';
 import type { Checkpoint } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
 import { completeRestore } from '../../patch/checkpoint/completeRestore.ts';
 import { planRestore } from '../../patch/checkpoint/restore.ts';
 import type { Restore, RestoredFile } from '../../patch/checkpoint/restore.ts';
+import type { FileSystem } from '../../patch/files/fileSystem.ts';
+import type { PatchError } from '../../patch/patchError.ts';
 import type { PatchRequest, ReviewOutcome } from '../../patch/patchHost.ts';
+import type { PatchSite } from '../../patch/patchSite.ts';
 import { formatPatchError } from '../../patch/plan/formatPatchError.ts';
 import { planFromContents } from '../../patch/plan/planFromContents.ts';
-import type { SandboxPolicy } from '../../sandbox/policy/policy.ts';
+import type { ReviewPlace } from '../../patch/review/planAnew.ts';
 import type { WriteAccess, WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { PatchReviews } from '../patch/editorPatchHost.ts';
 import type { PatchApplier } from '../patch/patchApplier.ts';
-import type { PolicyStore } from '../policyStore.ts';
+import { placeOfPatch } from '../review/reviewPlaces.ts';
+import type { PatchPlaces } from '../review/reviewPlaces.ts';
 import { withoutLinks } from '../oneLine.ts';
 
 export interface RestoreDependencies {
   readonly checkpoints: CheckpointStore;
   readonly applier: PatchApplier;
-  readonly policies: PolicyStore;
+  readonly places: PatchPlaces;
   readonly accessUnder: AccessUnder;
   readonly reviews?: Pick<PatchReviews, 'open'> | undefined;
 }
@@ -31,14 +37,14 @@ export async function restoreCheckpoint(
   checkpoint: Checkpoint,
   dependencies: RestoreDependencies,
 ): Promise<void> {
-  const policy = policyOf(checkpoint, dependencies.policies);
-  if (typeof policy === 'string') {
-    void vscode.window.showErrorMessage(withoutLinks(policy));
+  const { applier, checkpoints } = dependencies;
+  const seen = await lookAt(checkpoint, dependencies);
+  if (!seen.ok) {
+    void vscode.window.showErrorMessage(withoutLinks(formatPatchError(seen.error)));
     return;
   }
-  const { applier, checkpoints } = dependencies;
   const restore = await planRestore(checkpoint, {
-    files: applier.files,
+    files: seen.value.files,
     content: (hash) => checkpoints.content(hash),
   });
   if (!restore.ok) {
@@ -49,7 +55,7 @@ export async function restoreCheckpoint(
     void vscode.window.showInformationMessage('The files are what they were before this patch already.');
     return;
   }
-  const request = requestOf(checkpoint, restore.value, policy, dependencies.accessUnder(policy));
+  const request = requestOf(checkpoint, restore.value, seen.value);
   if (restore.value.files.some(({ outcome }) => outcome === 'conflict')) {
     await reviewConflicts(checkpoint, restore.value, request, dependencies.reviews);
   } else {
@@ -57,27 +63,40 @@ export async function restoreCheckpoint(
   }
 }
 
-/** The policy of the root, or why there is none. */
-function policyOf({ root: path }: Checkpoint, policies: PolicyStore): SandboxPolicy | string {
-  const root = policies.list().find((candidate) => candidate.path === path);
-  if (root === undefined) {
-    return `${path} is not a folder of this workspace. Open it to restore its files.`;
-  }
-  const policy = policies.policyFor(root);
-  return policy.ok ? policy.value : `${policy.error.message} ${policy.error.hint}`;
+/** The files of a checkpoint where they are, and what its restore has to know. */
+interface Seen extends ReviewPlace {
+  readonly files: Pick<FileSystem, 'stat' | 'read'>;
+  readonly access: WriteAccess;
 }
 
-function requestOf(
+async function lookAt(
   checkpoint: Checkpoint,
-  restore: Restore,
-  policy: SandboxPolicy,
-  access: WriteAccess,
-): PatchRequest {
+  { places, applier, accessUnder }: RestoreDependencies,
+): Promise<Result<Seen, PatchError>> {
+  const place = await placeOfPatch(checkpoint, places);
+  if (!place.ok) {
+    return place;
+  }
+  const { policy, site } = place.value;
+  if (site === undefined) {
+    return ok({ policy, files: applier.files, access: accessUnder(policy) });
+  }
+  const paths = checkpoint.files.map(({ path }) => path);
+  const view = await site.look({ paths, policy, withContents: true });
+  if (!view.ok) {
+    return view;
+  }
+  const { files, refusals } = view.value;
+  return ok({ policy, site, files, access: (path) => refusals.find((refusal) => refusal.path === path) });
+}
+
+function requestOf(checkpoint: Checkpoint, restore: Restore, { policy, site, access }: Seen): PatchRequest {
   const refusals = restore.files.map(({ path }) => access(path));
   return {
     title: checkpoint.title.startsWith(titlePrefix) ? checkpoint.title : titlePrefix + checkpoint.title,
     cwd: checkpoint.cwd,
     policy,
+    site,
     plan: planFromContents(
       restore.files.map(({ path, name, current, content, mode }) => ({
         path,
@@ -100,12 +119,10 @@ async function apply(
 ): Promise<void> {
   const applied = await applier.applyReviewed(request);
   if (!applied.ok) {
-    void vscode.window.showErrorMessage(
-      withoutLinks(`Nothing was restored. ${formatPatchError(applied.error)}`),
-    );
+    void vscode.window.showErrorMessage(withoutLinks(failureWords(applied.error)));
     return;
   }
-  await complete(checkpoint, files);
+  await complete(checkpoint, files, request.site);
   const merged = files.filter(({ outcome }) => outcome === 'merged');
   const what = `Restored ${files.length === 1 ? namesOf(files) : `${files.length} files`}`;
   if (merged.length > 0) {
@@ -115,6 +132,10 @@ async function apply(
   } else {
     vscode.window.setStatusBarMessage(`${what}.`, statusMs);
   }
+}
+
+function failureWords(error: PatchError): string {
+  return `${error.kind === 'lost' ? '' : 'Nothing was restored. '}${formatPatchError(error)}`;
 }
 
 const titlePrefix = 'Restore of ';
@@ -142,12 +163,10 @@ async function reviewConflicts(
   switch (outcome.kind) {
     case 'obsolete':
     case 'failed':
-      void vscode.window.showErrorMessage(
-        withoutLinks(`Nothing was restored. ${formatPatchError(outcome.error)}`),
-      );
+      void vscode.window.showErrorMessage(withoutLinks(failureWords(outcome.error)));
       break;
     case 'decided':
-      await complete(checkpoint, acceptedFiles(files, outcome));
+      await complete(checkpoint, acceptedFiles(files, outcome), request.site);
       break;
     case 'abandoned':
       break;
@@ -164,8 +183,14 @@ function acceptedFiles(
   return files.filter(({ name }) => !rejected.has(name));
 }
 
-async function complete(checkpoint: Checkpoint, files: readonly RestoredFile[]): Promise<void> {
-  const problems = await completeRestore(checkpoint, files);
+async function complete(
+  { newFolders }: Checkpoint,
+  files: readonly RestoredFile[],
+  site: PatchSite | undefined,
+): Promise<void> {
+  const rest = { newFolders, files };
+  const completed = await (site === undefined ? completeRestore(rest).then(ok) : site.completeRestore(rest));
+  const problems = completed.ok ? completed.value : [formatPatchError(completed.error)];
   if (problems.length > 0) {
     void vscode.window.showErrorMessage(withoutLinks(problems.join(' ')));
   }

@@ -3,6 +3,7 @@ import * as vscode from 'vscode';
 import type { Disposable } from '../../base/disposable.ts';
 import type { Checkpoint, CheckpointFile, FileState } from '../../patch/checkpoint/checkpoint.ts';
 import type { CheckpointStore } from '../../patch/checkpoint/checkpointStore.ts';
+import { authorityOf, onMachine } from '../machineWords.ts';
 import { shownFiles } from './checkpointWords.ts';
 
 const scheme = 'cordon-checkpoint';
@@ -49,11 +50,9 @@ export async function showChanges(checkpoint: Checkpoint): Promise<void> {
   const rows = shownFiles(checkpoint).map(
     (file): [vscode.Uri, vscode.Uri | undefined, vscode.Uri | undefined] => {
       const { before, after } = sidesOf(checkpoint, file);
-      return [
-        vscode.Uri.file(file.path),
-        contentUri(before.path, before.state),
-        contentUri(file.path, after),
-      ];
+      const left = contentUri(checkpoint, before.path, before.state);
+      const right = contentUri(checkpoint, file.path, after);
+      return [fileUriOf(checkpoint, file), left, right];
     },
   );
   await vscode.commands.executeCommand('vscode.changes', `${checkpoint.title} (before ↔ after)`, rows);
@@ -62,14 +61,13 @@ export async function showChanges(checkpoint: Checkpoint): Promise<void> {
 /** The command that opens what the patch did to one file. */
 export function openFileChange(checkpoint: Checkpoint, file: CheckpointFile): vscode.Command {
   const { before, after } = sidesOf(checkpoint, file);
-  const empty = { kind: 'file', hash: '', size: 0 } as const;
   return {
     title: 'Show Change',
     command: 'vscode.diff',
     arguments: [
-      contentUri(before.path, before.state) ?? contentUri(file.path, empty),
-      contentUri(file.path, after) ?? contentUri(file.path, empty),
-      `${basename(file.path)} (before ↔ after “${checkpoint.title}”)`,
+      contentUri(checkpoint, before.path, before.state) ?? contentUri(checkpoint, file.path, nothing),
+      contentUri(checkpoint, file.path, after) ?? contentUri(checkpoint, file.path, nothing),
+      `${onMachine(checkpoint)}${basename(file.path)} (before ↔ after “${checkpoint.title}”)`,
       { preview: true } satisfies vscode.TextDocumentShowOptions,
     ],
   };
@@ -87,7 +85,20 @@ function sidesOf(
   return { before, after: file.after };
 }
 
+/** What the editor takes a file for: the file itself, or for one of another machine only our document. */
+export function fileUriOf(checkpoint: Checkpoint, file: CheckpointFile): vscode.Uri {
+  const shown = file.after.kind === 'file' ? file.after : file.before;
+  return checkpoint.machine === undefined
+    ? vscode.Uri.file(file.path)
+    : (contentUri(checkpoint, file.path, shown) ?? contentUri(checkpoint, file.path, nothing));
+}
+
+const nothing = { kind: 'file', hash: '', size: 0 } as const;
+
 /** Undefined for what has no content. */
-function contentUri(path: string, state: FileState): vscode.Uri | undefined {
-  return state.kind === 'file' ? vscode.Uri.from({ scheme, path, query: state.hash }) : undefined;
+function contentUri(checkpoint: Checkpoint, path: string, state: FileState & { kind: 'file' }): vscode.Uri;
+function contentUri(checkpoint: Checkpoint, path: string, state: FileState): vscode.Uri | undefined;
+function contentUri(checkpoint: Checkpoint, path: string, state: FileState): vscode.Uri | undefined {
+  const authority = authorityOf(checkpoint);
+  return state.kind === 'file' ? vscode.Uri.from({ scheme, authority, path, query: state.hash }) : undefined;
 }

@@ -9,6 +9,7 @@ import { restoreCheckpoint } from '../checkpoints/restoreCheckpoint.ts';
 import type { RestoreDependencies } from '../checkpoints/restoreCheckpoint.ts';
 import { showChanges } from '../checkpoints/showChanges.ts';
 import { commandIds } from './commandIds.ts';
+import { onMachine } from '../machineWords.ts';
 import { withoutLinks } from '../oneLine.ts';
 
 /** Registers the commands of checkpoints: those of the tree's rows, and one for the palette that lets choose. */
@@ -49,12 +50,13 @@ async function pickCheckpoint(checkpoints: CheckpointStore): Promise<Checkpoint 
     );
     return undefined;
   }
-  const isOneRoot = new Set(all.map(({ root }) => root)).size === 1;
+  const placeOf = (checkpoint: Checkpoint): string => onMachine(checkpoint) + checkpoint.root;
+  const isOneRoot = new Set(all.map(placeOf)).size === 1;
   const entries = all.map((checkpoint): Entry => {
     return {
       label: checkpoint.title,
       description: checkpointSummary(checkpoint, new Date()),
-      ...(isOneRoot ? {} : { detail: checkpoint.root }),
+      ...(isOneRoot ? {} : { detail: placeOf(checkpoint) }),
       checkpoint,
     };
   });

@@ -14,6 +14,7 @@ import type { FileSystem } from '../../patch/files/fileSystem.ts';
 import type { PatchError } from '../../patch/patchError.ts';
 import type { AppliedPatch, PatchRequest } from '../../patch/patchHost.ts';
 import type { PatchSite } from '../../patch/patchSite.ts';
+import { resultPath } from '../../patch/review/reviewFile.ts';
 import { applyInEditor } from '../../patch/workspaceEdit.vscode.ts';
 import type { WriteAccess } from '../../sandbox/writeAccess.ts';
 import { NewDiagnostics } from './newDiagnostics.ts';
@@ -46,7 +47,7 @@ export class PatchApplier implements Disposable {
   apply(request: PatchRequest): Promise<Result<AppliedPatch, PatchError>> {
     return request.site === undefined
       ? this.#apply(request, this.#options.accessUnder(request.policy))
-      : applyThere(request, request.site, []);
+      : this.#applyThere(request, request.site, []);
   }
 
   /**
@@ -57,7 +58,7 @@ export class PatchApplier implements Disposable {
     const accepted = request.refusals.map(({ path }) => path);
     return request.site === undefined
       ? this.#apply(request, acceptedAccess(this.#options.accessUnder(request.policy), accepted))
-      : applyThere(request, request.site, accepted);
+      : this.#applyThere(request, request.site, accepted);
   }
 
   dispose(): void {
@@ -68,6 +69,40 @@ export class PatchApplier implements Disposable {
     const turn = this.#last.then(() => this.#applyNow(request, access));
     this.#last = turn.catch(() => undefined);
     return turn;
+  }
+
+  /** Nothing of this machine is touched but the checkpoint, and nothing here has to wait for that one. */
+  async #applyThere(
+    { title, cwd, policy, plan }: PatchRequest,
+    site: PatchSite,
+    accepted: readonly string[],
+  ): Promise<Result<AppliedPatch, PatchError>> {
+    if (plan.changes.length === 0) {
+      return ok({ notes: [] });
+    }
+    const { checkpoints } = this.#options;
+    const paths = plan.changes.flatMap((change) => [change.path, resultPath(change)]);
+    const view = await site.look({ paths: [...new Set(paths)], policy, withContents: false });
+    if (!view.ok) {
+      return view;
+    }
+    const machine = { environment: site.environment, folder: site.folder };
+    const elsewhere = { machine, newFolders: view.value.missingFolders };
+    let checkpoint: Checkpoint;
+    try {
+      checkpoint = await checkpoints.record({ title, root: policy.root, cwd, plan, elsewhere });
+    } catch (error) {
+      return fail(noCheckpoint(error));
+    }
+    const applied = await site.apply({ plan, policy, accepted });
+    if (applied.ok) {
+      return ok({ notes: [] });
+    }
+    // When nobody knows what became of the files, it is what they can be looked at and brought back with.
+    if (applied.error.kind !== 'lost') {
+      await checkpoints.remove(checkpoint.id);
+    }
+    return applied;
   }
 
   async #applyNow(
@@ -109,16 +144,6 @@ export class PatchApplier implements Disposable {
       diagnostics.dispose();
     }
   }
-}
-
-/** Nothing of this machine is touched, and nothing here has to wait for that one. */
-async function applyThere(
-  { plan, policy }: PatchRequest,
-  site: PatchSite,
-  accepted: readonly string[],
-): Promise<Result<AppliedPatch, PatchError>> {
-  const applied = await site.apply({ plan, policy, accepted });
-  return applied.ok ? ok({ notes: [] }) : applied;
 }
 
 function noCheckpoint(error: unknown): PatchError {

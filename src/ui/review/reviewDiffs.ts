@@ -4,9 +4,9 @@ import { hunkLines } from '../../patch/review/hunkLines.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { Reviews } from './reviews.ts';
+import { onMachine } from '../machineWords.ts';
 import { addressOf, fileUriOf, locate, uriOf } from './reviewUris.ts';
 import type { LocatedFile } from './reviewUris.ts';
-import { onMachine } from './reviewWords.ts';
 
 export interface OpenOptions {
   readonly preview?: boolean;

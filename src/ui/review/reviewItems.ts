@@ -9,7 +9,8 @@ import type { ReviewFile } from '../../patch/review/reviewFile.ts';
 import { commandIds } from '../commands/commandIds.ts';
 import { rootLabel } from '../rootLabel.ts';
 import { uriOf } from './reviewUris.ts';
-import { fileWords, hunkSize, hunkText, onMachine, reviewWords, statusWords } from './reviewWords.ts';
+import { onMachine } from '../machineWords.ts';
+import { fileWords, hunkSize, hunkText, reviewWords, statusWords } from './reviewWords.ts';
 
 /** Reviews with more files than this begin with their files folded. */
 const manyFiles = 10;

@@ -6,7 +6,8 @@ import type { Reviews } from './reviews.ts';
 import type { ReviewTree } from './reviewTree.ts';
 import { locate } from './reviewUris.ts';
 import type { LocatedFile } from './reviewUris.ts';
-import { onMachine, reviewWords } from './reviewWords.ts';
+import { onMachine } from '../machineWords.ts';
+import { reviewWords } from './reviewWords.ts';
 
 /** What keys pressed in the tree give as argument. */
 const selectionWord = 'selection';

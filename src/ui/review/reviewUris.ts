@@ -1,9 +1,9 @@
 import * as vscode from 'vscode';
-import type { PatchMachine } from '../../patch/patchSite.ts';
 import type { PlannedChange } from '../../patch/plan/plan.ts';
 import type { Review, ReviewTarget } from '../../patch/review/review.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { ReviewFile } from '../../patch/review/reviewFile.ts';
+import { authorityOf } from '../machineWords.ts';
 import type { Reviews } from './reviews.ts';
 
 export const reviewScheme = 'cordon-review';
@@ -32,15 +32,11 @@ export function fileUriOf(review: Review, file: ReviewFile): vscode.Uri {
     : uriOf(review, file, file.change.kind === 'delete' ? 'before' : 'right');
 }
 
-function placeUri({ machine }: Review, path: string): vscode.Uri {
-  return machine === undefined
+/** The number of the review tells machines apart whose names come to the same authority. */
+function placeUri(review: Review, path: string): vscode.Uri {
+  return review.machine === undefined
     ? vscode.Uri.file(path)
-    : vscode.Uri.from({ scheme: reviewScheme, authority: authorityOf(machine), path });
-}
-
-/** For the eye; the number of the review tells machines apart whose names come to the same. */
-function authorityOf({ environment }: PatchMachine): string {
-  return environment.toLowerCase().replace(/[^a-z0-9.-]/g, '-');
+    : vscode.Uri.from({ scheme: reviewScheme, authority: authorityOf(review), path });
 }
 
 function pathOf(change: PlannedChange, side: DiffSide): string {

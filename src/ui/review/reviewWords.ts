@@ -10,11 +10,6 @@ export function count(number: number, thing: string, plural = `${thing}s`): stri
   return `${number} ${number === 1 ? thing : plural}`;
 }
 
-/** What names of files of another machine begin with. */
-export function onMachine({ machine }: Pick<Review, 'machine'>): string {
-  return machine === undefined ? '' : `${machine.environment}: `;
-}
-
 /** `hasCaller`: an agent waits for the outcome. */
 export function reviewWords(review: Review, hasCaller: boolean): string {
   if (review.state.kind === 'obsolete') {

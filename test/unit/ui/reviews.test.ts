@@ -215,6 +215,8 @@ describe('Reviews', () => {
           return problem === undefined ? ok({ plan, refusals }) : fail(problem);
         },
         apply: () => assert.fail('who builds the reviews applies'),
+        look: () => assert.fail('that is for checkpoints'),
+        completeRestore: () => assert.fail('that is for checkpoints'),
       };
     });
 

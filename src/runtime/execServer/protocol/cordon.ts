@@ -9,7 +9,13 @@ import {
   tmpModes,
 } from '../../../sandbox/policy/policy.ts';
 import { wideningSchema } from '../../../sandbox/policy/widening.ts';
-import { contentHash, storedPatchError, storedPlan, storedRefusal } from '../../../patch/plan/storedPlan.ts';
+import {
+  contentHash,
+  storedEntry,
+  storedPatchError,
+  storedPlan,
+  storedRefusal,
+} from '../../../patch/plan/storedPlan.ts';
 import { sandboxErrorKinds } from '../../../sandbox/sandboxManager.ts';
 import { spawnErrorKinds } from '../../exec/execBackend.ts';
 import { fileUri } from './fileUri.ts';
@@ -233,6 +239,31 @@ export const applyPatchParams = z.object({
   accepted: z.array(fileUri),
 });
 export const applyPatchResult = z.object({ problem: storedPatchError.optional() });
+
+/** What is at paths, to keep it or to bring it back, whatever the policy hides from commands. */
+export const lookParams = z.object({
+  paths: z.array(fileUri),
+  policy: wirePolicy,
+  withContents: z.boolean(),
+});
+export const lookResult = z.union([
+  z.object({
+    /** In the order of the paths. */
+    entries: z.array(z.object({ entry: storedEntry, content: z.base64().optional() })),
+    /** Folders above the paths, innermost first. */
+    missingFolders: z.array(z.string()),
+    /** Of the paths, those that the policy does not let be written. */
+    refusals: z.array(storedRefusal),
+  }),
+  z.object({ problem: storedPatchError }),
+]);
+
+/** What restoring needs beyond a plan: folders go as far as they are empty, links come. */
+export const completeRestoreParams = z.object({
+  folders: z.array(fileUri),
+  links: z.array(z.object({ path: fileUri, name: z.string(), target: z.string() })),
+});
+export const completeRestoreResult = z.object({ problems: z.array(z.string()) });
 
 /**
  * The connections of programs that ask: bytes both ways, under a name that the server gives to each. It ends them all

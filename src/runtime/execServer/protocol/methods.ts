@@ -58,6 +58,12 @@ export const methods = {
   'cordon/policy/resolve': group('exec', cordon.resolvePolicyParams, cordon.resolvePolicyResult),
   'cordon/patch/plan': group('filesystem', cordon.planPatchParams, cordon.planPatchResult),
   'cordon/patch/apply': group('filesystem', cordon.applyPatchParams, cordon.applyPatchResult),
+  'cordon/patch/look': group('filesystem', cordon.lookParams, cordon.lookResult),
+  'cordon/patch/completeRestore': group(
+    'filesystem',
+    cordon.completeRestoreParams,
+    cordon.completeRestoreResult,
+  ),
   'cordon/process/list': group('exec', none, cordon.listResult, true),
   'cordon/process/label': group('exec', cordon.labelParams, nothing, true),
   'cordon/process/resize': group('exec', cordon.resizeParams, nothing, true),

@@ -1,8 +1,13 @@
 import { acceptedAccess } from '../../../../patch/acceptedAccess.ts';
 import { createAccessUnder, watchedPolicy } from '../../../../patch/accessUnder.ts';
 import { applyPlan } from '../../../../patch/apply/applyPlan.ts';
+import { completeRestore } from '../../../../patch/checkpoint/completeRestore.ts';
 import { createDiskFileSystem } from '../../../../patch/files/diskFileSystem.ts';
+import type { Entry, FileSystem } from '../../../../patch/files/fileSystem.ts';
+import { FileError } from '../../../../patch/files/fileSystem.ts';
+import { missingFoldersAbove } from '../../../../patch/files/missingFolders.ts';
 import { parsePatch } from '../../../../patch/format/parsePatch.ts';
+import { cannotRead, causeOf } from '../../../../patch/plan/ioErrors.ts';
 import { planPatch } from '../../../../patch/plan/planPatch.ts';
 import type { SandboxPolicy } from '../../../../sandbox/policy/policy.ts';
 import { readAccess } from '../../../../sandbox/readAccess.ts';
@@ -57,5 +62,39 @@ export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): H
       const applied = await applyPlan(planFromWire(plan), files, access);
       return applied.ok ? {} : { problem: applied.error };
     },
+    'cordon/patch/look': async ({ paths: uris, policy: wire, withContents }) => {
+      const paths = uris.map(pathOf);
+      const judge = createAccessUnder(trustedPaths())(watchedPolicy(policyOf(wire)));
+      try {
+        const entries = await Promise.all(paths.map((path) => entryAt(files, path, withContents)));
+        const missingFolders = [...(await missingFoldersAbove(paths))];
+        const refusals = paths.map(judge).filter((refusal) => refusal !== undefined);
+        return { entries, missingFolders, refusals };
+      } catch (error) {
+        if (error instanceof FileError) {
+          return { problem: cannotRead(error.path, causeOf(error.code)) };
+        }
+        throw error;
+      }
+    },
+    'cordon/patch/completeRestore': async ({ folders, links }) => ({
+      problems: [
+        ...(await completeRestore({
+          newFolders: folders.map(pathOf),
+          files: links.map(({ path, name, target }) => ({ path: pathOf(path), name, link: target })),
+        })),
+      ],
+    }),
   };
+}
+
+async function entryAt(
+  files: Pick<FileSystem, 'stat' | 'read'>,
+  path: string,
+  withContents: boolean,
+): Promise<{ readonly entry: Entry; readonly content?: string }> {
+  const entry = await files.stat(path);
+  return withContents && entry.kind === 'file'
+    ? { entry, content: (await files.read(path)).toString('base64') }
+    : { entry };
 }
