@@ -85,11 +85,7 @@ describe('reviewing a patch for another machine', () => {
     await editor.press('ArrowRight');
     await row(/^src\/greeting\.js, modified/).click();
     await editor.page.locator('.tab').filter({ hasText: 'build: greeting.js (before ↔ after' }).waitFor();
-    await editor.page
-      .locator('.editor.modified .view-line')
-      .filter({ hasText: 'three' })
-      .first()
-      .waitFor();
+    await editor.page.locator('.editor.modified .view-line').filter({ hasText: 'three' }).first().waitFor();
     await editor.screenshot('remote-checkpoint');
     await press(checkpoint, 'Restore Checkpoint');
     await waitFor('the file there', () => there() === before);

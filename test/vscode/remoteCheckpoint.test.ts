@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { fail, ok } from '../../src/base/result.ts';
 import type { PatchError } from '../../src/patch/patchError.ts';
+import type { PatchRequest } from '../../src/patch/patchHost.ts';
 import type { PatchSite, SiteChange } from '../../src/patch/patchSite.ts';
 import { planFromContents } from '../../src/patch/plan/planFromContents.ts';
 import type { Root } from '../../src/runtime/roots.ts';
@@ -17,13 +18,16 @@ describe('the checkpoint of a patch for another machine', () => {
   let problem: PatchError | undefined;
   let path: string;
   let site: PatchSite;
+  let there: Map<string, Buffer>;
+  let reviewed: PatchRequest[];
 
   beforeEach(async () => {
     applied = [];
     problem = undefined;
+    reviewed = [];
     // The path of a file here, too.
     path = await setup().write('a.txt', 'of this machine\n');
-    const there = new Map([[path, Buffer.from('before\n')]]);
+    there = new Map([[path, Buffer.from('before\n')]]);
     site = {
       environment: 'build',
       folder: folder(),
@@ -60,6 +64,12 @@ describe('the checkpoint of a patch for another machine', () => {
         placeOf: async (of) => ok({ policy, site: of.environment === 'build' ? site : undefined }),
       },
       accessUnder: () => assert.fail('nobody here judges'),
+      reviews: {
+        async open(request) {
+          reviewed.push(request);
+          return { kind: 'abandoned' };
+        },
+      },
     });
   };
 
@@ -77,6 +87,16 @@ describe('the checkpoint of a patch for another machine', () => {
       (await setup().checkpoints.list()).map(({ title }) => title),
       ['Restore of build: a.txt', 'build: a.txt'],
     );
+  });
+
+  it('is shown as a conflict of that machine when the same lines changed there since', async () => {
+    await apply();
+    there.set(path, Buffer.from('edited\n'));
+    await restore('build');
+    assert.equal(applied.length, 1);
+    assert.equal(reviewed[0]?.site, site);
+    const [change] = reviewed[0]?.plan.changes ?? [];
+    assert.match((change?.kind === 'update' && change.after.toString()) || '', /^<<<<<<< now\nedited\n/);
   });
 
   it('is restored nowhere else', async () => {

@@ -3,7 +3,8 @@ import * as z from 'zod';
 import { policyClauses } from '../../sandbox/policy/policy.ts';
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { Entry, FileEntry, LinkEntry } from '../files/fileSystem.ts';
-import type { PatchError, PatchErrorKind } from '../patchError.ts';
+import type { PatchError } from '../patchError.ts';
+import { patchErrorKinds } from '../patchError.ts';
 import type { PatchSummary, Plan, PlannedChange } from './plan.ts';
 
 // A plan as JSON, for the disk and for the wire: contents lie apart, each once, under their hashes.
@@ -65,7 +66,8 @@ export const storedChange = z.discriminatedUnion('kind', [
 ]);
 
 export const storedPatchError = z.object({
-  kind: z.string().transform((kind) => kind as PatchErrorKind),
+  /** One that is not known here comes from a later version. */
+  kind: z.enum(patchErrorKinds).catch('access'),
   message: z.string(),
   hint: z.string().optional(),
   path: z.string().optional(),

@@ -1,12 +1,11 @@
 import { posix } from 'node:path';
 import { fail, ok } from '../../base/result.ts';
-import type { PatchError } from '../../patch/patchError.ts';
 import type { PatchMachine, PatchSite } from '../../patch/patchSite.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
 import { MalformedAnswer } from '../execServer/client/resultOf.ts';
 import { uriOf } from '../execServer/protocol/fileUri.ts';
-import { planFromWire, planToWire } from '../execServer/services/patches/wirePlan.ts';
+import { planFromWire, planToWire, sizeOfPlan, tooLarge } from '../execServer/services/patches/wirePlan.ts';
 import { toWire } from '../execServer/services/sandboxContext/wirePolicy.ts';
 import { answered, seenFiles, unknownNothing, unknownRest, unknownWhole } from './siteAnswers.ts';
 
@@ -30,13 +29,12 @@ export function siteOfServer(client: ExecClient, machine: PatchMachine): PatchSi
       }),
     apply: ({ plan, policy, accepted }) =>
       answered(machine, unknownWhole, async () => {
-        const wire = planToWire(plan);
-        const size = Object.values(wire.contents).reduce((sum, text) => sum + text.length, 0);
-        if (size > maxContents) {
-          return fail(tooLarge(machine));
+        const problemOfSize = tooLarge(sizeOfPlan(plan));
+        if (problemOfSize !== undefined) {
+          return fail(problemOfSize);
         }
         // Not given up half-way: then nobody would know what became of it.
-        const params = { plan: wire, policy: toWire(policy), accepted: accepted.map(uriOf) };
+        const params = { plan: planToWire(plan), policy: toWire(policy), accepted: accepted.map(uriOf) };
         const { problem } = await client.call('cordon/patch/apply', params);
         return problem === undefined ? ok(undefined) : fail(problem);
       }),
@@ -73,15 +71,4 @@ function requirePaths(paths: readonly string[]): void {
   if (wrong !== undefined) {
     throw new MalformedAnswer(`The exec-server answered with ${JSON.stringify(wrong)}, which is no path.`);
   }
-}
-
-/** In base64: what a server takes in one message, with room for the rest of it. */
-const maxContents = 56 * 1024 * 1024;
-
-function tooLarge({ environment }: PatchMachine): PatchError {
-  return {
-    kind: 'machine',
-    message: `The files of the patch, before and after, are too large to be sent to ${environment} at once: more than 42 MiB.`,
-    hint: 'Nothing was changed. Split the patch, or change the file with a command.',
-  };
 }

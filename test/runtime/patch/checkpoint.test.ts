@@ -176,7 +176,7 @@ describe('CheckpointStore', () => {
     const [name = ''] = await records();
     const path = join(folder.path, 'store', 'records', name);
     const checkpoint = JSON.parse(await readFile(path, 'utf8')) as object;
-    await writeFile(path, JSON.stringify({ ...checkpoint, version: 2 }));
+    await writeFile(path, JSON.stringify({ ...checkpoint, version: 3 }));
     const later = open({ log: { ...silentLog, warn: (message) => void warnings.push(message) } });
     assert.deepEqual(await later.list(), []);
     assert.deepEqual(await later.list(), []);

@@ -3,7 +3,7 @@ import { createAccessUnder, watchedPolicy } from '../../../../patch/accessUnder.
 import { applyPlan } from '../../../../patch/apply/applyPlan.ts';
 import { completeRestore } from '../../../../patch/checkpoint/completeRestore.ts';
 import { createDiskFileSystem } from '../../../../patch/files/diskFileSystem.ts';
-import type { Entry, FileSystem } from '../../../../patch/files/fileSystem.ts';
+import type { Entry } from '../../../../patch/files/fileSystem.ts';
 import { FileError } from '../../../../patch/files/fileSystem.ts';
 import { missingFoldersAbove } from '../../../../patch/files/missingFolders.ts';
 import { parsePatch } from '../../../../patch/format/parsePatch.ts';
@@ -17,7 +17,7 @@ import type { Handlers } from '../../server/service.ts';
 import { asRpc, narrowedHere } from '../sandboxContext/confinement.ts';
 import type { ContextMachine } from '../sandboxContext/contextMachine.ts';
 import { fromWire } from '../sandboxContext/wirePolicy.ts';
-import { planFromWire, planToWire } from './wirePlan.ts';
+import { planFromWire, planToWire, sizeOfPlan, tooLarge } from './wirePlan.ts';
 
 export interface PatchServiceOptions {
   readonly machine: ContextMachine;
@@ -52,9 +52,12 @@ export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): H
         access: createAccessUnder(trustedPaths())(isWatched ? watchedPolicy(policy) : policy),
         readAccess: readAccess(policy),
       });
-      return planned.ok
-        ? { plan: planToWire(planned.value.plan), refusals: [...planned.value.refusals] }
-        : { problem: planned.error };
+      if (!planned.ok) {
+        return { problem: planned.error };
+      }
+      const { plan, refusals } = planned.value;
+      const problem = tooLarge(sizeOfPlan(plan));
+      return problem === undefined ? { plan: planToWire(plan), refusals: [...refusals] } : { problem };
     },
     'cordon/patch/apply': async ({ plan, policy: wire, accepted }) => {
       const judge = createAccessUnder(trustedPaths())(policyOf(wire));
@@ -66,7 +69,20 @@ export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): H
       const paths = uris.map(pathOf);
       const judge = createAccessUnder(trustedPaths())(watchedPolicy(policyOf(wire)));
       try {
-        const entries = await Promise.all(paths.map((path) => entryAt(files, path, withContents)));
+        const found = await Promise.all(paths.map((path) => files.stat(path)));
+        const problem = withContents
+          ? tooLarge(found.reduce((sum, entry) => sum + sizeOf(entry), 0))
+          : undefined;
+        if (problem !== undefined) {
+          return { problem };
+        }
+        const entries = await Promise.all(
+          found.map(async (entry, index) =>
+            withContents && entry.kind === 'file'
+              ? { entry, content: (await files.read(paths[index] ?? '')).toString('base64') }
+              : { entry },
+          ),
+        );
         const missingFolders = [...(await missingFoldersAbove(paths))];
         const refusals = paths.map(judge).filter((refusal) => refusal !== undefined);
         return { entries, missingFolders, refusals };
@@ -88,13 +104,6 @@ export function patchHandlers({ machine, trustedPaths }: PatchServiceOptions): H
   };
 }
 
-async function entryAt(
-  files: Pick<FileSystem, 'stat' | 'read'>,
-  path: string,
-  withContents: boolean,
-): Promise<{ readonly entry: Entry; readonly content?: string }> {
-  const entry = await files.stat(path);
-  return withContents && entry.kind === 'file'
-    ? { entry, content: (await files.read(path)).toString('base64') }
-    : { entry };
+function sizeOf(entry: Entry): number {
+  return entry.kind === 'file' ? entry.size : 0;
 }
