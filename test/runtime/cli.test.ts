@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync } from 'node:child_process';
-import { appendFileSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import { AuditLog } from '../../src/runtime/audit/auditLog.ts';
@@ -19,10 +28,14 @@ describe('cordon', () => {
   });
   afterEach(() => folder.dispose());
 
-  function cordon(args: readonly string[], input: string | Buffer = '', cwd = folder.path) {
+  function cordon(
+    args: readonly string[],
+    input: string | Buffer = '',
+    cwd = folder.path,
+    env: NodeJS.ProcessEnv = process.env,
+  ) {
     const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], {
-      cwd,
-      input,
+      ...{ cwd, input, env },
       encoding: 'utf8',
     });
     return { status, stdout, stderr };
@@ -133,6 +146,45 @@ describe('cordon', () => {
       const { status, stderr } = cordon(['sandbox', '--root', '/usr/share', '--', 'pwd']);
       assert.equal(status, 125);
       assert.match(stderr, /not visible in the sandbox[^]*cordon\.sandbox\.(writableRoots|tmp)/);
+    });
+
+    it('has a folder for temporary files also where those of the machine are in no sandbox', () => {
+      const elsewhere = mkdtempSync('/dev/shm/cordon-cli-');
+      try {
+        const env = { ...process.env, TMPDIR: elsewhere, XDG_RUNTIME_DIR: undefined };
+        for (const network of ['off', 'allow-list', 'on']) {
+          for (const tmp of ['private', 'shared']) {
+            const { status, stdout, stderr } = cordon(
+              [
+                'sandbox',
+                '--network',
+                network,
+                '--tmp',
+                tmp,
+                '--',
+                'sh',
+                '-c',
+                'f=$(mktemp) && echo $f && rm $f',
+              ],
+              ...(['', folder.path, env] as const),
+            );
+            assert.match(stdout, /^\/tmp\/tmp\./, `${network} ${tmp}: ${stderr}`);
+            assert.equal(status, 0);
+          }
+        }
+      } finally {
+        rmSync(elsewhere, { recursive: true });
+      }
+    });
+
+    it('leaves the folder for temporary files that a command may write', () => {
+      const own = join(folder.path, 'own');
+      mkdirSync(own);
+      const { stdout } = cordon(
+        ['sandbox', '--tmp', 'shared', '--', 'sh', '-c', 'echo $TMPDIR'],
+        ...(['', folder.path, { ...process.env, TMPDIR: own }] as const),
+      );
+      assert.equal(stdout, `${own}\n`);
     });
 
     it('passes signals to the command, whose traps run', async () => {

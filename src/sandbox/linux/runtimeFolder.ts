@@ -5,6 +5,7 @@ import { fail, ok } from '../../base/result.ts';
 import { errorCode, isInside } from '../paths.ts';
 import { systemFolders } from '../policy/systemFolders.ts';
 import type { SandboxError } from '../sandboxManager.ts';
+import { canonicalPath } from './bubblewrap/disk.ts';
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
@@ -13,7 +14,7 @@ type Environment = Readonly<Record<string, string | undefined>>;
  * folder. Fails when it belongs to somebody else or others may look into it.
  */
 export function openRuntimeFolder(env: Environment, temporaryFolder: string): Result<string, SandboxError> {
-  return openOwn(ofSession(env) ?? join(temporaryFolder, ofUser()));
+  return openOwn(ofSession(env) ?? join(shownToSandboxes(temporaryFolder), ofUser()));
 }
 
 /**
@@ -30,12 +31,22 @@ export function openLeaseFolder(
 
 const ofUser = (): string => `cordon-${process.getuid?.() ?? 0}`;
 
-/** Sandboxes have a `/dev` of their own, so that nothing in the machine's can be shown to them. */
 function ofSession(env: Environment): string | undefined {
   const session = env['XDG_RUNTIME_DIR'] ?? '';
-  const isUsable =
-    isAbsolute(session) && !systemFolders.some((folder) => isInside(session, folder)) && isPrivate(session);
-  return isUsable ? join(session, 'cordon') : undefined;
+  return isAbsolute(session) && !isOfSystem(session) && isPrivate(session)
+    ? join(session, 'cordon')
+    : undefined;
+}
+
+/** Some have their temporary files in `/dev/shm`. */
+function shownToSandboxes(temporaryFolder: string): string {
+  return isOfSystem(temporaryFolder) ? '/tmp' : temporaryFolder;
+}
+
+/** Sandboxes have a `/dev` of their own, so that nothing in the machine's can be shown to them. */
+function isOfSystem(path: string): boolean {
+  const canonical = canonicalPath(path) ?? path;
+  return systemFolders.some((folder) => isInside(canonical, folder));
 }
 
 /** `TMPFS_MAGIC` of linux/magic.h. */

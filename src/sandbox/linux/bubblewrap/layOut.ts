@@ -59,13 +59,13 @@ export function layOut(
   });
 }
 
-/** A private folder and what is in memory have nothing of the person's to hide. */
+/** A private folder and what every sandbox has of its own have nothing of the person's to hide. */
 function isNeedless(place: Place, above: Place): boolean {
   if (place.source !== undefined) {
     return false;
   }
   if (place.shows === 'none') {
-    return above.shows === 'none' || above.shows === 'scratch' || above.source !== undefined;
+    return !['read', 'write'].includes(above.shows) || above.source !== undefined;
   }
   return place.shows === above.shows && above.source === undefined && place.shows !== 'scratch';
 }
