@@ -11,6 +11,8 @@ export const spawnerVersion = 1;
 
 /** The kernel takes at most 6 MiB; the spawner itself at most this. */
 const maxOrderBytes = 8 * 1024 * 1024;
+/** Of words, and of variables: the kernel counts eight bytes more for each. */
+const maxTexts = 1024 * 1024;
 
 export type SpawnerAnswer =
   | { readonly kind: 'ready'; readonly version: number }
@@ -40,7 +42,7 @@ export function startOrder(
     throw new Error('a word or variable contains a NUL character');
   }
   const texts = Buffer.from([...words, ''].join('\0'));
-  return texts.length > maxOrderBytes
+  return texts.length > maxOrderBytes || Math.max(argv.length, variables.length) > maxTexts
     ? undefined
     : Buffer.concat([
         header(orderKinds.start, number, hasInput ? 1 : 0, argv.length, variables.length, texts.length),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -132,6 +132,7 @@ describe('The spawner of a runtime', function () {
       [['/bin/true'], 'ENOTDIR', '/etc/passwd'],
       [['/bin/true', long], 'E2BIG'],
       [['/bin/true', ...Array.from({ length: 100 }, () => long)], 'E2BIG'],
+      [['/bin/true', ...Array.from({ length: 1_100_000 }, () => '')], 'E2BIG'],
     ];
     for (const [argv, code, cwd = '/'] of failures) {
       await assert.rejects(startProgram(argv, { cwd }), { code }, `${argv[0]} ${code}`);
@@ -141,6 +142,24 @@ describe('The spawner of a runtime', function () {
       living().map(({ pid }) => pid),
       before,
     );
+  });
+
+  it('says so when it has no memory for a command, and keeps the others', async () => {
+    const other = await start('read line; echo "$line"', true);
+    const output = outputOf(other);
+    const [spawner] = living();
+    assert.ok(spawner !== undefined);
+    const limit = (bytes: string) =>
+      execFileSync('prlimit', [`--pid=${spawner.pid}`, `--as=${bytes}:unlimited`]);
+    limit('2000000');
+    await assert.rejects(startProgram(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]), {
+      code: 'ENOMEM',
+    });
+    limit('unlimited');
+    other.write(Buffer.from('x\n'));
+    assert.equal(await output, 'x\n');
+    assert.equal(await outputOf(await start('echo y')), 'y\n');
+    assert.equal(living()[0]?.pid, spawner.pid);
   });
 
   it('takes no word, folder or variable that hides another one behind a NUL', async () => {

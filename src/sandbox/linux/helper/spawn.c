@@ -155,9 +155,12 @@ static long become(long spawner, const int *ends, const char *folder, char **arg
   return execute(argv[0], argv, envp);
 }
 
-/* The process, or what went wrong. */
-static long start_process(const int *ends, const char *folder, char **argv, char **envp) {
-  static long problem;
+/*
+ * The process, or what went wrong. A function of its own, because the child goes on with this one's stack: a caller
+ * that has it as a part of itself may keep its own values where the child writes.
+ */
+static __attribute__((noinline)) long start_process(const int *ends, const char *folder, char **argv, char **envp) {
+  static volatile long problem;
   problem = 0;
   long self = CALL(__NR_getpid, 0, 0, 0, 0);
   long process = CALL(__NR_clone, CLONE_VM | CLONE_VFORK | SIGCHLD_, 0, 0, 0);
@@ -192,6 +195,16 @@ static char *split(char *text, const char *end, char **to, unsigned texts) {
   return text;
 }
 
+/* So that the next order is found where it begins. */
+static void pass_over(word size) {
+  static char lost[PAGE];
+  while (size > 0) {
+    word part = size < sizeof lost ? size : sizeof lost;
+    read_orders(lost, part);
+    size -= part;
+  }
+}
+
 static void start_child(const struct order *order) {
   if (order->size > MOST_BYTES || order->arguments == 0 || order->arguments > MOST_TEXTS ||
       order->variables > MOST_TEXTS) {
@@ -201,8 +214,12 @@ static void start_child(const struct order *order) {
   word pointers = (3 + order->arguments + 1 + order->variables + 1) * sizeof(char *);
   word size = (pointers + order->size + PAGE) & ~(PAGE - 1);
   long memory = call6(__NR_mmap, 0, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1UL, 0);
+  struct answer told = {STARTED, (int)order->number, -EAGAIN, 0, {-1, -1, -1}};
   if (memory < 0 && memory > -(long)PAGE) {
-    leave(EXIT_SETUP);
+    pass_over(order->size);
+    told.value = (int)memory;
+    answer(&told);
+    return;
   }
   char **folder = (char **)memory;
   char **argv = folder + 3;
@@ -214,7 +231,6 @@ static void start_child(const struct order *order) {
   text = split(text, end, argv, order->arguments);
   split(text, end, envp, order->variables);
 
-  struct answer told = {STARTED, (int)order->number, -EAGAIN, 0, {-1, -1, -1}};
   struct child *child = free_child();
   if (child != 0) {
     long made = make_pipes(child->ends, order->has_input != 0);
