@@ -152,9 +152,12 @@ describe('The spawner of a runtime', function () {
     const limit = (bytes: string) =>
       execFileSync('prlimit', [`--pid=${spawner.pid}`, `--as=${bytes}:unlimited`]);
     limit('2000000');
-    await assert.rejects(startProgram(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]), {
-      code: 'ENOMEM',
-    });
+    await assert.rejects(
+      startProgram(['/bin/true', ...Array.from({ length: 40 }, () => 'x'.repeat(100_000))]),
+      {
+        code: 'ENOMEM',
+      },
+    );
     limit('unlimited');
     other.write(Buffer.from('x\n'));
     assert.equal(await output, 'x\n');

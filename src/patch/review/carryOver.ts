@@ -2,7 +2,7 @@ import type { Result } from '../../base/result.ts';
 import { fail, ok } from '../../base/result.ts';
 import type { WriteRefusal } from '../../sandbox/writeAccess.ts';
 import type { PatchError } from '../patchError.ts';
-import type { Plan } from '../plan/plan.ts';
+import type { Plan, PlannedChange } from '../plan/plan.ts';
 import { mergeEdits } from './mergeEdits.ts';
 import { linesOf, sameLines, withRight } from './pieces.ts';
 import type { Hunk, Piece } from './pieces.ts';
@@ -114,7 +114,11 @@ export function proposesTheSame(a: Review, b: Review): boolean {
 }
 
 function isSameProposal(a: ReviewFile, b: ReviewFile): boolean {
-  if (keyOf(a) !== keyOf(b) || a.change.kind !== b.change.kind) {
+  if (
+    keyOf(a) !== keyOf(b) ||
+    a.change.kind !== b.change.kind ||
+    !isSameContent(bytesReplaced(a.change), bytesReplaced(b.change))
+  ) {
     return false;
   }
   const hunks = hunksOf(a);
@@ -130,6 +134,11 @@ function isSameFile(a: ReviewFile, b: ReviewFile): boolean {
     isSameContent(bytesBefore(a.change), bytesBefore(b.change)) &&
     isSameContent(bytesAfter(a.change), bytesAfter(b.change))
   );
+}
+
+/** What a move takes the place of. */
+function bytesReplaced(change: PlannedChange): Buffer | undefined {
+  return change.kind === 'move' ? change.replaced?.bytes : undefined;
 }
 
 function isSameContent(a: Buffer | undefined, b: Buffer | undefined): boolean {

@@ -40,7 +40,17 @@ export function withoutLineEnd(line: string): string {
   return end === 0 ? line : line.slice(0, -end);
 }
 
-/** The lines after the edits, which are in order and do not overlap. */
+/** Whether edits of so many lines are in order, and neither overlap nor leave them. */
+export function areInOrder(edits: readonly LineEdit[], lines: number): boolean {
+  let end = 0;
+  return edits.every(({ start, removed }) => {
+    const isBehind = Number.isInteger(start) && Number.isInteger(removed) && start >= end && removed >= 0;
+    end = start + removed;
+    return isBehind && end <= lines;
+  });
+}
+
+/** The lines after the edits, which are {@link areInOrder | in order}. */
 export function applyEdits(lines: readonly string[], edits: readonly LineEdit[]): string[] {
   const result: string[] = [];
   let next = 0;

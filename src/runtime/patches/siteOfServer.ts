@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { fail, ok } from '../../base/result.ts';
 import type { PatchMachine, PatchSite } from '../../patch/patchSite.ts';
+import { withSoundEdits } from '../../patch/plan/soundEdits.ts';
 import { resultPath } from '../../patch/review/reviewFile.ts';
 import type { ExecClient } from '../execServer/client/execClient.ts';
 import { MalformedAnswer } from '../execServer/client/resultOf.ts';
@@ -25,7 +26,9 @@ export function siteOfServer(client: ExecClient, machine: PatchMachine): PatchSi
         }
         const plan = planFromWire(answer.plan);
         requirePaths(plan.changes.flatMap((change) => [change.path, resultPath(change)]));
-        return ok({ plan, refusals: answer.refusals });
+        // A person decides by what they see of it.
+        const changes = plan.changes.map(withSoundEdits);
+        return ok({ plan: { ...plan, changes }, refusals: answer.refusals });
       }),
     apply: ({ plan, policy, accepted }) =>
       answered(machine, unknownWhole, async () => {

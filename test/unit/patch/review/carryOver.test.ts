@@ -6,7 +6,7 @@ import { accept, comment, commentOf, mapFile, reject } from '../../../../src/pat
 import type { Review } from '../../../../src/patch/review/review.ts';
 import { editRight } from '../../../../src/patch/review/reviewFile.ts';
 import { treeOf } from '../../../harness/memoryFiles.ts';
-import { alphabet, requestFor, reviewOf, right, statuses, threeHunks } from './reviewTools.ts';
+import { alphabet, patchText, requestFor, reviewOf, right, statuses, threeHunks } from './reviewTools.ts';
 
 const reviewId = 'r1';
 const path = '/p/letters.txt';
@@ -48,6 +48,16 @@ describe('a review whose files changed', () => {
     // The lines to remove are found with other white space now.
     const carried = value(await onto(review, alphabet({ b: 'b  ' })));
     assert.equal(proposesTheSame(review, carried), false);
+  });
+
+  it('asks anew when a move would now replace a file that was not there', async () => {
+    const move = patchText('*** Update File: a.txt', '*** Move to: b.txt', '@@', '-a', '+A');
+    const review = await reviewOf(move, { '/p/a.txt': 'a\n' });
+    const occupied = await reviewOf(move, { '/p/a.txt': 'a\n', '/p/b.txt': 'precious\n' });
+    const other = await reviewOf(move, { '/p/a.txt': 'a\n', '/p/b.txt': 'more precious\n' });
+    assert.equal(proposesTheSame(review, value(carryOver(review, occupied))), false);
+    assert.equal(proposesTheSame(occupied, value(carryOver(occupied, other))), false);
+    assert.equal(proposesTheSame(occupied, value(carryOver(occupied, occupied))), true);
   });
 
   it('asks anew when a write is not allowed any more', async () => {
