@@ -1,5 +1,8 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { truncateSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { TestServer } from '../../harness/execServer.ts';
@@ -57,6 +60,29 @@ describe('The memory of an exec-server', () => {
     assert.equal((dataBase64 as string).length, 4 * Math.ceil((100 * mebibyte) / 3));
     other.close();
     assert.equal(server.process.exitCode, null);
+  });
+
+  it('has room for files whatever web servers keep waiting for', async () => {
+    const web = createServer((_, response) => void response.write(Buffer.alloc(2 * mebibyte)));
+    web.listen(0, '127.0.0.1');
+    await once(web, 'listening');
+    const url = `http://127.0.0.1:${(web.address() as AddressInfo).port}/`;
+    const [asking, other] = [await server.connect(), await server.connect()];
+    for (let count = 0; count < 8; count++) {
+      void asking.call('http/request', { method: 'GET', url, requestId: String(count) });
+    }
+    const connections = () =>
+      new Promise<number>((resolve) => web.getConnections((_, count) => resolve(count)));
+    await waitFor('the requests', async () => (await connections()) === 8);
+    // Their first bytes are not small any more.
+    await asking.ok('environment/status');
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const { dataBase64 } = await other.ok('fs/readFile', { path: sparse('two', 2 * mebibyte) });
+    assert.equal(Buffer.from(dataBase64 as string, 'base64').length, 2 * mebibyte);
+    asking.close();
+    other.close();
+    web.closeAllConnections();
+    web.close();
   });
 
   it('is enough for hundreds of reads of much output at once', async () => {

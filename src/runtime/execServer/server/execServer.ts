@@ -44,6 +44,9 @@ export interface ExecServerOptions {
 /** Bytes of requests without an answer: as much as four clients may send. */
 const mostInbound = 256 * 1024 * 1024;
 
+/** Bytes of base64 in whole bodies: those of the web, which may let them wait for ever, keep no answer about files. */
+const mostInBodies = 256 * 1024 * 1024;
+
 /** Of what runs when the server ends: how long its end is waited for. */
 const endMs = 3_000;
 
@@ -56,6 +59,7 @@ export class ExecServer {
   readonly #connections = new Set<Connection>();
   /** One of the largest at a time, or some that are smaller. */
   readonly #answers = new AnswerBudget(longestAnswer);
+  readonly #bodies = new AnswerBudget(mostInBodies);
   readonly #inbound = new Inbound(mostInbound);
   #count = 0;
 
@@ -100,6 +104,7 @@ export class ExecServer {
           machine: this.#machine,
           network,
           answers: this.#answers,
+          bodies: this.#bodies,
           trustedPaths,
         });
         const services = [environmentService(info), ...factories.map((create) => create(served))];

@@ -23,8 +23,10 @@ export interface ServiceSurroundings {
   readonly machine: ContextMachine;
   /** What the server itself reaches for its clients. */
   readonly network: ServerNetwork;
-  /** For large answers of the whole server. */
+  /** For large answers of the whole server about files. */
   readonly answers: AnswerBudget;
+  /** For bodies of HTTP that are answered whole, of the whole server. */
+  readonly bodies: AnswerBudget;
   /** Of the server's own. */
   readonly trustedPaths: readonly string[];
 }
@@ -37,6 +39,7 @@ export function serviceFactories({
   machine,
   network,
   answers,
+  bodies,
   trustedPaths: own,
 }: ServiceSurroundings): readonly ServiceFactory[] {
   const trustedPaths = (): readonly string[] => [bundleFolder, ...own, ...sessionOf().trustedPaths];
@@ -49,7 +52,7 @@ export function serviceFactories({
       confinedBy: (policy) => sessionOf().confinedBy(policy).sandbox,
       trustedPaths,
     }),
-    httpService({ network, environment, answers }),
+    httpService({ network, environment, answers: bodies }),
     discoveryService({ environment }),
     () => ({ handlers: doorHandlers(sessionOf) }),
     () => ({ handlers: policyHandlers() }),
