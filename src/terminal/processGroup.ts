@@ -11,6 +11,16 @@ export function signalName(number: number): NodeJS.Signals | undefined {
   return entries.find(([, value]) => value === number)?.[0];
 }
 
+/** Whether there is a process of this number, be it one that may not be signalled. */
+export function isProcess(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
+  }
+}
+
 /** Signals a whole process group. False when no process of it is left. */
 export function signalGroup(leader: number, signal: NodeJS.Signals | 0): boolean {
   try {

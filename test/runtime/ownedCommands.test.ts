@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
-import { chmodSync, copyFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { silentLog } from '../../src/base/log.ts';
 import type { ExecProcess } from '../../src/runtime/exec/execBackend.ts';
@@ -88,6 +89,45 @@ describe('A command without a sandbox', function () {
     const marked = () => processesWithEnvironment('CORDON_MARK', mark);
     await waitFor('the daemon and its command', () => sleeps(marked()).length === 2);
     return { runtime, marked };
+  }
+
+  describe('that has ended', () => {
+    const tellsGroup = 'read -r _ _ _ _ group _ < /proc/$$/stat; echo $group';
+    const left = 'sleep 1000 > /dev/null 2>&1 & exit 0';
+
+    it('takes along what it has left when it is terminated', async () => {
+      const { child, marked } = await start(left, false);
+      await child.closed;
+      const [sleep] = marked();
+      assert.ok(sleep !== undefined);
+      await child.terminate();
+      await assertEnded([sleep]);
+    });
+
+    it('is not taken for a process that has its number now', async function () {
+      if (!isRoot) this.skip();
+      const { child, output } = await start(tellsGroup, false);
+      await child.closed;
+      const group = Number(output());
+      const stranger = processWithNumber(group);
+      await child.terminate();
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      assert.deepEqual([stranger.exitCode, stranger.signalCode], [null, null]);
+      stranger.kill('SIGKILL');
+    });
+  });
+
+  /** In a group of its own. */
+  function processWithNumber(number: number): ChildProcess {
+    for (let attempt = 0; attempt < 100; attempt += 1) {
+      writeFileSync('/proc/sys/kernel/ns_last_pid', String(number - 1));
+      const child = spawn('/bin/sleep', ['1000'], { detached: true, stdio: 'ignore' });
+      if (child.pid === number) {
+        return child;
+      }
+      child.kill('SIGKILL');
+    }
+    assert.fail(`others were always faster to be ${number}`);
   }
 
   const sleeps = (processes: ReturnType<typeof descendantsOf>) =>

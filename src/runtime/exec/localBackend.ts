@@ -11,7 +11,7 @@ import type { Launch, SandboxManager, SandboxType } from '../../sandbox/sandboxM
 import type { ChildExit, ChildHandle } from '../../terminal/childHandle.ts';
 import { startAdoptingChild } from '../../terminal/adoptingChild.ts';
 import { startPipeChild } from '../../terminal/pipeChild.ts';
-import { killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
+import { isProcess, killSandbox, signalGroup, signalSandboxedGroup } from '../../terminal/processGroup.ts';
 import { startPtyChild } from '../../terminal/ptyChild.ts';
 import type { Spawners } from '../../terminal/spawners.ts';
 import { spawnersOf } from '../../terminal/spawners.ts';
@@ -227,6 +227,8 @@ class StartedProcess implements LocalProcess {
   readonly #child: ChildHandle;
   readonly #launch: Launch;
   #findings: readonly Finding[] = [];
+  /** Its number may be another process's. */
+  #isForgotten = false;
 
   constructor(child: ChildHandle, launch: Launch, { tty, closesWhenDrained }: LocalStartParams) {
     this.#child = child;
@@ -242,6 +244,7 @@ class StartedProcess implements LocalProcess {
     });
     this.closed = new Promise((resolve) => {
       child.onDrained(() => {
+        this.#isForgotten = true;
         joiner.flush();
         if (closesWhenDrained === true) {
           this.#window.closed();
@@ -327,8 +330,8 @@ class StartedProcess implements LocalProcess {
     }
     if (this.exit === undefined) {
       this.#kill();
-    } else if (this.sandbox === 'none') {
-      signalGroup(this.#child.pid, 'SIGKILL');
+    } else {
+      this.#killLeft();
     }
     this.#child.endDrain();
   }
@@ -340,11 +343,18 @@ class StartedProcess implements LocalProcess {
       await this.closed;
       clearTimeout(killTimer);
     }
-    if (this.sandbox === 'none') {
-      // What ignored TERM, or was left in the background, goes with its leader.
+    this.#killLeft();
+    await this.closed;
+  }
+
+  /**
+   * What ignored TERM, or was left in the background, goes with its leader: as long as any of it is there, nobody else
+   * gets the leader's number.
+   */
+  #killLeft(): void {
+    if (this.sandbox === 'none' && !(this.#isForgotten && isProcess(this.#child.pid))) {
       signalGroup(this.#child.pid, 'SIGKILL');
     }
-    await this.closed;
   }
 
   #kill(): void {
