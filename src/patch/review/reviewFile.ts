@@ -1,7 +1,7 @@
 import type { PlannedChange, UpdateChange } from '../plan/plan.ts';
 import { decodeText } from '../text/decode.ts';
 import type { DecodedText } from '../text/decode.ts';
-import { applyEdits, editsBetween, splitLines } from '../text/lines.ts';
+import { applyEdits, areInOrder, editsBetween, splitLines } from '../text/lines.ts';
 import { keepLineEnds } from './keepLineEnds.ts';
 import { cutPieces, linesOf, onePiece, sameLines, statusOf, withRight } from './pieces.ts';
 import type { Hunk, Piece } from './pieces.ts';
@@ -36,7 +36,8 @@ function piecesOf(change: PlannedChange): readonly Piece[] | undefined {
 }
 
 function editsOf({ edits }: UpdateChange, before: readonly string[], proposed: readonly string[]) {
-  const isExact = edits !== undefined && sameLines(applyEdits(before, edits), proposed);
+  const isExact =
+    edits !== undefined && areInOrder(edits, before.length) && sameLines(applyEdits(before, edits), proposed);
   return isExact ? edits : editsBetween(before, proposed);
 }
 
