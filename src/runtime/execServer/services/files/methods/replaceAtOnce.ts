@@ -55,7 +55,10 @@ function replaceContent(file: number, bytes: Uint8Array): void {
       written += writeSync(file, bytes, written);
     }
   } finally {
-    ftruncateSync(file, written);
+    // A full disk that took nothing leaves the old content.
+    if (written > 0 || bytes.byteLength === 0) {
+      ftruncateSync(file, written);
+    }
   }
 }
 
