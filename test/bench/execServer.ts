@@ -145,7 +145,7 @@ async function measureStream(servers: Servers): Promise<void> {
           },
         ]),
       ),
-      { rounds: 5 },
+      { rounds: 15 },
     );
     printTimes(`exec-server: ${mebibytes} MiB of output`, times);
   });
