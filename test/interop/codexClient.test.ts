@@ -1,7 +1,7 @@
 import { describeCodexAgent } from '../harness/codexAgentSuite.ts';
-import { startCodexServer } from '../harness/codexServer.ts';
+import { startCodexServerAtHome } from '../harness/codexServer.ts';
 import { startCordonServer } from '../harness/cordonServer.ts';
 
 // The second shows that the first expects what the agent gets from its own server.
 describeCodexAgent('our exec-server', startCordonServer);
-describeCodexAgent('its own exec-server', startCodexServer);
+describeCodexAgent('its own exec-server', startCodexServerAtHome);

@@ -203,7 +203,8 @@ export const scripts: readonly Script[] = [
     async run(it) {
       const interrupt = (processId: string) =>
         it.call(`${processId}: interrupt`, 'process/signal', { processId, signal: 'interrupt' });
-      await it.run('default', sh('echo ready; sleep 60'), async (processId) => {
+      // Not started by the shell, which at that moment would keep the interrupt to itself.
+      await it.run('default', sh('echo ready; exec sleep 60'), async (processId) => {
         await it.said(processId, 'ready');
         await interrupt(processId);
       });
